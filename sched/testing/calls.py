@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..checking.arguments import random_arguments
 from ..lang.call.binding import bind
 from ..lang.errors.errors import user_span
 from ..poly.report.idle_iterations import Uncountable, sizes_from
 from ..poly.report.recomputation import instances_at
 from ..poly.schedule.schedule import Schedule
 from ..poly.tree.edits import stages
-from .arguments import random_arguments
 
 Arguments = dict[str, Any]
 

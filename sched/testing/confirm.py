@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ..checking.arguments import random_arguments
 from ..checking.examine import examine
 from ..checking.report import Report
 from ..interp.flow import Key
@@ -20,7 +21,6 @@ from ..lang.errors.errors import CallError, Instance, InternalError, LanguageErr
 from ..lang.tensors.definitions import Definition
 from ..poly.schedule.schedule import Schedule
 from ..poly.tree.edits import stages
-from .arguments import random_arguments
 from .cases import SIZES, Outcome, directive_name
 from .directives import apply
 from .orders import dependence_text, misordered

@@ -7,9 +7,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from ..checking.arguments import random_arguments
 from ..lang.tensors.tensors import Func
 from ..poly.schedule.schedule import Schedule
-from .arguments import random_arguments
 from .choices import Choices
 from .directives import apply_random
 from .programs import Sample, random_program

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from ..checking.arguments import random_arguments
 from ..checking.examine import examine
 from ..checking.report import CheckError, Report
 from ..lang.errors.errors import CallError, InternalError, LanguageError, ScheduleError
 from ..poly.schedule.schedule import Schedule
-from .arguments import random_arguments
 from .cases import SIZES, Case, Outcome
 from .choices import Choices
 from .confirm import confirm

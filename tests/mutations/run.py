@@ -127,6 +127,7 @@ EXECUTED = ("tests/poly/report/test_executed.py",)
 SPACES = ("tests/show/test_spaces.py", "tests/show/test_footprints.py")
 DRAWN = ("tests/show/test_refusals_drawn.py",)
 ORDER_DRAWN = ("tests/show/test_order.py",)
+ANIMATED = ("tests/show/animated/test_animation.py",)
 PROFILES = ("tests/show/profile/test_profile.py",)
 INTEGERS = ("tests/lang/test_2_integer_functions.py",)
 INTEGER_CODE = ("tests/codegen/llvm/test_instructions.py",)
@@ -208,6 +209,14 @@ FAULTS = (
     Fault(
         "parallel iterations are drawn one after the other", "poly/report/executed.py",
         'if v.kind not in ("vector", "parallel")', 'if v.kind not in ("vector",)', EXECUTED,
+    ),
+    Fault(
+        "parallel iterations are animated one after the other", "show/animated/steps.py",
+        'kind in ("parallel", "lanes")', 'kind in ("lanes",)', ANIMATED,
+    ),
+    Fault(
+        "storage inside of loops is animated as if it were kept", "show/animated/steps.py",
+        "self.lives[b] - 1", "self.lives[b]", ANIMATED,
     ),
     Fault(
         "labels of colours are small", "show/order.py",

@@ -6,11 +6,11 @@ from collections import Counter
 from dataclasses import dataclass
 
 import polysched as ps
+from polysched.checking.arguments import random_arguments
 from polysched.checking.examine import check, examine
 from polysched.checking.report import Report
 from polysched.codegen.ir.parallel import bytes_of
 from polysched.lang.arithmetic.evaluate import compile_nodes
-from polysched.testing.arguments import random_arguments
 
 from .directives.support import same
 

@@ -62,6 +62,17 @@ r, q = ps.rdom("r q", (1, T), (0, n - 1))
 f[r, q] = f[r - 1, q + 1] + f[r - 1, q]
 ps.Schedule(f)[f].update(0).reorder(q, r)
 """
+_ANIMATED = """x = ps.Input("x", ps.int32, (n + 2, m))
+rows, g = ps.Func("rows"), ps.Func("g", (n, m))
+rows[i, j] = x[i, j] * 2
+g[i, j] = rows[i, j] + rows[i + 1, j] + rows[i + 2, j]
+s2 = ps.Schedule(g)
+s2[g].split(i, 3)
+s2[g].parallel("io").vectorize(j, 4)
+s2[rows].compute_at(g, "ii").vectorize(j, 4)
+s2[rows].store_at(g, "io")
+ps.show.animation(s2, n=6, m=5)
+"""
 _UPDATE = 's["C.update(0)"]'
 _REPORT = """kernel = s.compile()
 kernel.report("report.html", n=256, p=256, m=256).name
@@ -78,6 +89,7 @@ class Scene:
         words: what must be read there, in the end.
         clicks: candidates that are clicked, one after another, as what they do is written.
         page: a page that the cell has written, of which the picture is; empty for the cell.
+        steps: of an animation, how many are taken before a picture is.
     """
 
     name: str
@@ -85,6 +97,7 @@ class Scene:
     words: tuple[str, ...]
     clicks: tuple[str, ...] = ()
     page: str = ""
+    steps: int = 0
 
     @property
     def is_explorer(self) -> bool:
@@ -99,6 +112,7 @@ SCENES = (
     Scene("schedule", _TILED, ("(parallel)",)),
     Scene("kernel", "s.compile()", ("float32",)),
     Scene("refusal", _STENCIL, ("is refused", "Hint: skew")),
+    Scene("animation", _ANIMATED, ("rows", "no longer kept", "10 / 16"), steps=9),
     Scene("report", _REPORT, ("float32",), page="report.html"),
     Scene("explorer", "ps.explore(C)", ("as written", "reorder 'k', 'j'")),
     Scene(
@@ -209,6 +223,8 @@ class Stage:
             if not scene.page:
                 self.of(scene).wait_for()
                 self.settled(scene)
+            for _ in range(scene.steps):
+                self.of(scene).locator("button.next").click()
 
     def _new(self, size: dict[str, int], **options: Any) -> Any:
         page = self._browser.new_page(viewport=size, **options)

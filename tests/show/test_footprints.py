@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 import polysched as ps
+from polysched.checking.arguments import random_arguments
 from polysched.checking.execute import Machine, Path, Touch, Write
 from polysched.checking.subject import module_of
 from polysched.interp.evaluate import Symbols
 from polysched.lang.call.binding import bind
 from polysched.show import footprint
 from polysched.show.spaces.footprint import Footprint, Touched
-from polysched.testing.arguments import random_arguments
 
 n, m, l = ps.sizes("n m l")
 i, j = ps.vars("i j")

@@ -40,7 +40,7 @@ OTHERS: Mapping[str, Kind] = {
     "PS0703": Kind(
         "this cannot be drawn, or would be too much to be read",
         "poly.report.executed show.refusal.pictures show.rich.schedules show.spaces.picture "
-        "show.spaces.sizes show.spaces.space",
+        "show.spaces.sizes show.spaces.space show.animated.animation show.animated.steps",
     ),
     "PS0704": Kind(
         "a report or a profile cannot be made of this, or not be written there",

@@ -20,6 +20,7 @@ from itertools import combinations
 from ...garbage import uncollected
 from ...lang.errors.errors import LanguageError, Span
 from ...lang.errors.frames import bounded
+from ...lang.nodes.shown import Shown
 from ...lang.program.program import Program
 from ...lang.tensors.tensors import Func, Input
 from ..model.model import Model
@@ -38,7 +39,7 @@ MOST = 16
 
 
 @dataclass(frozen=True)
-class Halo(Mapping[str, tuple[Reach | None, ...]]):
+class Halo(Shown, Mapping[str, tuple[Reach | None, ...]]):
     """By the name of each Input, how far the outputs reach into it: for each of its axes how many
     elements before and behind a point, or None where only the whole axis is enough.
 

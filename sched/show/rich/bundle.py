@@ -27,6 +27,7 @@ _RENDERERS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("poly.schedule.handles.base", "Handle"): ("schedules", "handle"),
     ("poly.schedule.handles.base", "LoopHandle"): ("schedules", "handle"),
     ("poly.proof.dependences", "Dependence"): ("dependences", "dependence"),
+    ("poly.schedule.halo", "Halo"): ("halos", "halo"),
     ("codegen.runtime.kernel", "Kernel"): ("kernels", "kernel"),
 }
 

@@ -12,6 +12,7 @@ from ...lang.program.program import Program
 from ...lang.tensors.tensors import Func
 from ...poly.report.explain import hint_lines, memory_lines
 from ...poly.report.requires import conditions
+from ...poly.schedule.handles.base import LoopHandle
 from ...poly.schedule.queries import ScheduleQueries
 from ...poly.tree.edits import stages
 from ...poly.tree.looptree import loops_of, produced
@@ -116,8 +117,16 @@ def graph(shown: Any) -> Picture:
 
 
 def handle(shown: Any) -> dict[str, str]:
-    """A stage or a loop: what its text says."""
+    """A stage or a loop: what its text says; where finding bounds takes too long, its name."""
+    if _is_long(shown.schedule if isinstance(shown, LoopHandle) else shown._schedule):
+        head = tag("div", tag("code", repr(shown)), class_="head")
+        more = tag("div", "print(s) shows bounds and notes", class_="faint")
+        return {"text/html": str(display(head, more))}
     return {"text/html": str(display(tag("pre", _pretty(shown))))}
+
+
+def _is_long(s: ScheduleQueries) -> bool:
+    return sum(1 for _ in stages(s.tree)) > FEW
 
 
 def _pretty(shown: Any) -> str:

@@ -14,10 +14,10 @@ from gallery.execute import as_tuple, assert_same
 
 import polysched as ps
 import polysched.codegen.build.build
+from polysched.checking.arguments import random_arguments
 from polysched.checking.examine import check
 from polysched.checking.report import Report
 from polysched.lang.arithmetic.evaluate import compile_nodes
-from polysched.testing.arguments import random_arguments
 from polysched.testing.native import backwards
 
 SIZES = (0, 1, 2, 7, 8, 13)

@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 
 import polysched as ps
+from polysched.checking.arguments import random_arguments
 from polysched.checking.examine import examine
-from polysched.testing.arguments import random_arguments
 from polysched.testing.choices import Choices
 from polysched.testing.compare import Kernels
 from polysched.testing.directives import apply, random_directive

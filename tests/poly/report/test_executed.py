@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import polysched as ps
+from polysched.checking.arguments import random_arguments
 from polysched.checking.execute import Machine, Path, Touch, Write
 from polysched.checking.subject import module_of
 from polysched.interp.evaluate import Symbols
@@ -24,7 +25,6 @@ from polysched.poly.report.executed import (
 )
 from polysched.poly.sets.isl import Frame
 from polysched.poly.tree.edits import stages
-from polysched.testing.arguments import random_arguments
 from polysched.testing.choices import Choices
 from polysched.testing.directives import apply, random_directive
 from polysched.testing.oracle import instances

@@ -55,7 +55,7 @@ def things() -> dict[str, Any]:
         "expression": product()[i, j] / 2, "input": s.program.inputs[0], "func": out,
         "undefined": ps.Func("later"), "dtype": ps.float32, "program": s.program, "schedule": s,
         "stage": s[out], "loop": s[out]["io"], "kernel": s.compile(),
-        "dependence": s.dependences()[0], "size": n, "var": i,
+        "halo": ps.halo(out), "dependence": s.dependences()[0], "size": n, "var": i,
         "const": ps.Const("table", np.arange(1000000)),
     }  # fmt: skip
 
@@ -160,11 +160,26 @@ def chain(length: int) -> ps.Schedule:
     return s
 
 
-def test_a_long_schedule_asks_isl_little() -> None:
-    s = chain(30)
+def test_long_programs_ask_isl_nothing_and_are_short() -> None:
+    s = chain(60)
     assert s.tree is not None
-    assert operations(lambda: html(s)) <= 5  # not for each of its stages
+    out = s.program.outputs[0]
+    for shown in (s, s.program, out, out[i], s[out], s[out]["i"]):
+        none = operations(lambda: None)
+        assert operations(lambda: shown._repr_mimebundle_()) - none <= 2  # noqa: B023
+        assert operations(lambda: repr(shown)) == none  # noqa: B023
+        assert html(shown).count("<") <= 40 * 60
     assert "print(s) shows bounds" in html(s)
+
+
+def test_a_halo_says_how_far_it_reaches_and_why_not() -> None:
+    x, y = ps.Input("x", ps.int32, (n + 2,)), ps.Input("y", ps.int32, (n,))
+    f, k = ps.Func("f", (n,)), ps.RVar("k", 0, n)
+    f[i] = x[i] + x[i + 2] + ps.sum(y[k], k)
+    assert ps.halo(f)["x"] == ((0, 2),)
+    assert "<td>x</td><td>0</td><td>0</td><td>0</td><td>2</td>" in html(ps.halo(f))
+    words = Seen(html(ps.halo(f))).words
+    assert "all of it" in words
 
 
 def test_nothing_is_compiled_for_a_display(monkeypatch: pytest.MonkeyPatch) -> None:
