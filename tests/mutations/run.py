@@ -1151,6 +1151,10 @@ FAULTS = (
         "or _parted(node) != (base, start + number * step)", "", ROLLED,
     ),
     Fault(
+        "a summand of fma has no brackets where it is shown", "show/rich/formulas.py",
+        "least = 60, 61, 51", "least = 60, 61, 0", ("tests/show/rich/test_formulas.py",),
+    ),
+    Fault(
         "lanes that read each other run one after the other", "codegen/passes/full_lanes.py",
         "if known.chosen and _is_independent(stmt) else stmt", "if known.chosen else stmt", MEANING,
     ),

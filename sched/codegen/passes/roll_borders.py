@@ -18,7 +18,7 @@ from dataclasses import replace
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import int64
-from ...lang.nodes.nodes import Const, Node, Var, dtype_of, integer, postorder, replaced_all
+from ...lang.nodes.nodes import Node, Var, dtype_of, integer, postorder, replaced_all
 from ..ir.ir import (
     Alloc,
     Buffer,
@@ -176,13 +176,13 @@ class _General:
 
     def _moved(self, a: Node, b: Node) -> Node | None:
         """What is at `a` in the first copy and a constant further on in each other one."""
-        (base, start), (other, end) = _parted(a), _parted(b)
-        if base is not other or (base is None and not isinstance(b, Const)):
-            return None
         if not (_is_index(a) and _is_index(b)):
             return None
-        by = ix.mul(self.var, integer(end - start))
-        node = ix.add(by if base is None else ix.add(base, by), integer(start))
+        (base, start), (other, end) = _parted(a), _parted(b)
+        if base is not other:
+            return None
+        by = ix.mul(self.var, ix.wrapped(end - start))
+        node = ix.add(by if base is None else ix.add(base, by), ix.wrapped(start))
         self._moving[node] = base, start, end - start
         return node
 

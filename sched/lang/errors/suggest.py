@@ -74,8 +74,10 @@ class Suggesting(metaclass=Listing):
         def __getattr__(self, name: str) -> NoReturn:
             if name[:1] == "_":  # Python, NumPy and Jupyter probe for such names
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            # A debugger may show an object of which nothing is set yet, as what `_others` needs.
+            others = self._others() if getattr(self, "__dict__", True) else {}
             try:
-                raise missing(self._called(), name, public(self), self._others())
+                raise missing(self._called(), name, public(self), others)
             except AttributeError as error:
                 cut(error)
                 raise

@@ -40,7 +40,9 @@ def written_text(root: Node) -> str:
     def rule(node: Node) -> Node:
         if isinstance(node, Read) and node.tensor.made_of is not None:
             reduction, index = node.tensor.made_of
-            return substitute(reduction, dict(zip(index, node.index, strict=True)))
+            # Its body reads the Funcs made of reductions inside of it.
+            whole = transform(reduction, rule)
+            return substitute(whole, dict(zip(index, node.index, strict=True)))
         return node
 
     return expr_text(transform(root, rule))

@@ -136,6 +136,9 @@ class Statement:
     accesses: list[Access] = field(default_factory=list)
     around: tuple[Var, ...] = ()
     part_of: Statement | None = None
+    #: What `tree.times` has found of the order of its iterations and others'. It stands here to go
+    #: with the program: it refers to all of it.
+    orders: dict[object, Map] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def base(self) -> Statement:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from ...cached import cached_property
 from ..sets.isl import Map, isl
@@ -184,11 +183,21 @@ def _is_private(met: Common, loop: int, kind: str) -> bool:
 def _related(a: Run, b: Run, equal: Sequence[int], later: Sequence[int] | None = None) -> Map:
     """{ x of a -> y of b : their coordinates are equal at some loops, and at others, if these are
     given, those of x come after those of y }"""
-    return _found_related(a, b, tuple(equal), None if later is None else tuple(later))
+    key = a, b, tuple(equal), None if later is None else tuple(later)
+    known = a.statement.orders  # the dependences between two stages ask for the same few
+    found = known.get(key)
+    if found is None:
+        if len(known) >= _MOST_ORDERS:
+            known.clear()
+        found = known[key] = _found_related(a, b, equal, later)
+    return found
 
 
-@lru_cache(maxsize=2048)  # the dependences between two stages ask for the same few
-def _found_related(a: Run, b: Run, equal: tuple[int, ...], later: tuple[int, ...] | None) -> Map:
+_MOST_ORDERS = 512
+"""Relations that are kept of a statement: a search tries thousands of schedules of one program."""
+
+
+def _found_related(a: Run, b: Run, equal: Sequence[int], later: Sequence[int] | None) -> Map:
     chosen = independent_loops(a, b, [*equal, *(later or ())])
     first, second = a.at(chosen), b.at(chosen)
     # A relation of loop iterations, not of instances, which would have many more pieces.

@@ -93,7 +93,9 @@ def _with_reductions(root: Node) -> Node:
     def rule(node: Node) -> Node:
         if isinstance(node, Read) and node.tensor.made_of is not None:
             reduction, index = node.tensor.made_of
-            return substitute(reduction, dict(zip(index, node.index, strict=True)))
+            # Its body reads the Funcs made of reductions inside of it.
+            whole = transform(reduction, rule)
+            return substitute(whole, dict(zip(index, node.index, strict=True)))
         return node
 
     return transform(root, rule)
@@ -158,13 +160,14 @@ def _reduction(node: Reduce, at: Callable[[Node], Part]) -> Part:
         lo, hi = formula(r.lo), formula(r.hi)
         parts = [lo or name("…"), sign("≤"), name(r.name), sign("<"), hi or name("…")]
         over.append(row(*parts))
+    for where in dict.fromkeys(r.domain.where for r in node.rvars):
+        if where is not None:
+            over.append(formula(where) or name("…"))
+    if node.initial is not None:
+        over.append(row(name("initial"), sign("="), at(node.initial)[0]))
     body, precedence = at(node.body)
     body = _fenced(body) if precedence < 60 else body
-    symbol = _BIG.get(node.op, node.op)
-    found = row(Big(symbol, row(*listed(over))), body)
-    if node.initial is not None:
-        found = row(found, sign(","), name("initial"), sign("="), at(node.initial)[0])
-    return found, 55
+    return row(Big(_BIG.get(node.op, node.op), row(*listed(over))), body), 55
 
 
 def _fenced(inside: Formula, around: tuple[str, str] = ("(", ")")) -> Formula:
@@ -185,11 +188,14 @@ def _operator(node: Op, at: Callable[[Node], Part]) -> Part:
     if op == "select":
         return _cases(node, at), 5
     if op == "fma":
-        a, b = (_fenced(v) if p < 60 else v for v, p in parts[:2])
-        return row(a, sign("·"), b, sign("+"), values[2]), 50
+        least = 60, 61, 51
+        a, b, c = (_fenced(v) if p < q else v for (v, p), q in zip(parts, least, strict=True))
+        return row(a, sign("·"), b, sign("+"), c), 50
     info = OPS[op]
     if info.symbol is None:
         called = f"{node.type}" if op == "cast" else op
+        if op == "bitcast":
+            values.insert(0, name(f"{node.type}"))
         return row(name(called), sign("("), *listed(values), sign(")")), 100
     return _infix(node, parts), info.precedence
 
@@ -267,6 +273,8 @@ def latex(f: Formula) -> str:
     match f:
         case Word(kind="mi", text=text):
             return text if len(text) == 1 and text.isalnum() else rf"\mathrm{{{_escaped(text)}}}"
+        case Word(kind="mn", text=text):
+            return _number(text)
         case Word(text=text):
             return _TEX.get(text, _escaped(text))
         case Row(parts=parts):
@@ -285,6 +293,16 @@ def latex(f: Formula) -> str:
                 for v, c in rows
             )
             return r"\begin{cases}" + r" \\ ".join(lines) + r"\end{cases}"
+
+
+def _number(text: str) -> str:
+    """A number: LaTeX would take the letters of 1e-05 and of nan for variables, and the dash for a
+    difference."""
+    digits = text.removeprefix("\u2212")
+    minus = "-" if digits != text else ""
+    if digits.replace(".", "").isdigit():
+        return minus + digits
+    return rf"{minus}\mathrm{{{_escaped(digits).replace(chr(0x2212), '{-}')}}}"
 
 
 _SPECIAL = {

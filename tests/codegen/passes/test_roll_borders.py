@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from codegen.llvm.harness import add, buffer, load, loop, lt, module, store
 from codegen.passes.test_pass_meaning import left, n, v, x, y
 from hypothesis import given, strategies as st
 
 import polysched as ps
 from polysched.codegen.build.build import build
-from polysched.codegen.ir.ir import Alloc, For, If, Lanes, Module, Seq, Stmt, Stores, walk
+from polysched.codegen.ir.ir import (
+    Alloc,
+    For,
+    If,
+    Lanes,
+    Module,
+    Seq,
+    Stmt,
+    Stores,
+    expressions,
+    walk,
+)
 from polysched.codegen.lower import PASSES
 from polysched.codegen.passes.roll_borders import FEWEST, roll_borders
 from polysched.lang.nodes import index as ix
 from polysched.lang.nodes.dtypes import int64
-from polysched.lang.nodes.nodes import Var, integer
+from polysched.lang.nodes.nodes import Const, Op, Var, integer, postorder
 
 
 def border(*parts: Stmt) -> Module:
@@ -91,6 +104,31 @@ def test_copies_of_different_values_stay() -> None:
     assert roll_borders(program) is program
 
 
+@pytest.mark.parametrize("summand", [math.inf, -math.inf, math.nan, 0.5])
+def test_any_number_may_be_added_in_copies(summand: float) -> None:
+    """Floats that are no integers: only of an index are summands how far it is from another."""
+    h, w = ps.sizes("h w")
+    i, j = ps.vars("i j")
+    samples, moved = ps.Input("samples", ps.float64, (h, w)), ps.Func("moved", (h, w))
+    moved[i, j] = samples[i, j] + summand
+    kernel = unrolled_rows(moved).compile()
+    given_ = np.linspace(-1, 1, 11 * 9).reshape(11, 9)
+    (wanted,) = ps.interpret([moved], given_)
+    assert kernel(given_).tobytes() == wanted.tobytes()
+
+
+def test_steps_between_copies_wrap_as_int64_does() -> None:
+    far, start = 3 * 10**18, -(2**63)
+    parts = [store(x, k, ix.wrapped(start + k * far)) for k in range(5)]
+    moved = [store(y, k, Op("sub", (n, ix.wrapped(start + k * far)), int64)) for k in range(5)]
+    program = border(*parts, *moved)
+    made = roll_borders(program)
+    assert loops(alternative(made))
+    assert left(made, **START) == left(program, **START)
+    nodes = postorder(*(x for stmt in walk(made.functions[0].body) for x in expressions(stmt)))
+    assert all(-(2**63) <= c.value < 2**63 for c in nodes if isinstance(c, Const))
+
+
 def test_copies_that_add_to_what_others_stored_stay() -> None:
     """x[0] stays in a register from copy to copy."""
     program = border(*(store(x, 0, add(load(x, 0), load(y, k))) for k in range(6)))
@@ -130,10 +168,14 @@ def blur() -> ps.Schedule:
     i, j = ps.vars("i j")
     image, rows = ps.Input("image", ps.uint16, (h + 2, w)), ps.Func("rows", (h, w))
     rows[i, j] = (image[i, j] + image[i + 1, j] + image[i + 2, j]) // 3
-    s = ps.Schedule(rows)
-    s[rows].split(i, 8)
-    s[rows].split(j, 8)
-    s[rows].reorder("io", "jo", "ii", "ji").vectorize("ji").unroll("ii")
+    return unrolled_rows(rows)
+
+
+def unrolled_rows(func: ps.Func) -> ps.Schedule:
+    s = ps.Schedule(func)
+    s[func].split("i", 8)
+    s[func].split("j", 8)
+    s[func].reorder("io", "jo", "ii", "ji").vectorize("ji").unroll("ii")
     return s
 
 

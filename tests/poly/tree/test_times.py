@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
+import numpy as np
+
 import polysched as ps
 
 from ..directives.support import refused, same
@@ -34,3 +39,24 @@ def test_iterations_directly_inside_of_storage_share_it() -> None:
         s, "two iterations would run concurrently", "reads c[1]", "writes it", kind="race"
     ):
         s["c.update(0)"].parallel("r")
+
+
+def test_what_is_found_of_orders_goes_with_the_program() -> None:
+    """Also the arrays that are part of it. The last definition that was made is kept by others."""
+
+    def made() -> list[weakref.ref[object]]:
+        n, i = ps.size("n"), ps.vars("i")
+        x, table = ps.Input("x", ps.int32, (n + 2,)), ps.Const("table", np.arange(10))
+        g, f = ps.Func("g"), ps.Func("f", (n,))
+        g[i] = x[i] + x[i + 1]
+        f[i] = g[i] + g[i + 1] + table[ps.clip(i, 0, 9)]
+        s = ps.Schedule(f)
+        s[f].split(i, 8)
+        s[g].compute_at(f, "io")
+        s[f].parallel("io")
+        return [weakref.ref(f), weakref.ref(table)]
+
+    first = made()
+    made()
+    gc.collect()
+    assert [x() for x in first] == [None, None]

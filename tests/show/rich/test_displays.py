@@ -198,6 +198,15 @@ def test_a_broken_object_shows_its_text() -> None:
     assert "Program" in broken._repr_mimebundle_()["text/html"]
 
 
+@pytest.mark.parametrize("kind", [ps.Func, ps.Schedule, ps.Input])
+def test_an_object_that_nothing_is_set_of_yet_says_so(kind: Any) -> None:
+    """A debugger shows what `__init__` has not made yet."""
+    shown = object.__new__(kind)
+    with pytest.raises(AttributeError, match="has no attribute"):
+        repr(shown)
+    assert "has no attribute" in shown._repr_mimebundle_()["text/html"]
+
+
 def test_bundles_leave_out_what_is_not_wanted() -> None:
     f = product()
     assert set(f._repr_mimebundle_(include=["text/latex"])) == {"text/latex"}
