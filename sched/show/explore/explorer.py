@@ -24,6 +24,9 @@ from .export import exported
 from .link import Link
 from .model import Exploration, Verdict
 
+MOST_LOSSES = 3
+"""How many processes may end by themselves at one schedule before no other one is started."""
+
 
 @bounded
 def explore(
@@ -75,7 +78,8 @@ class Explorer:
             )
         self._model = Exploration(schedule)
         self._changed = threading.Condition(reentrant())  # type: ignore[arg-type]
-        self._is_done = False
+        self._is_done = self._is_closed = False
+        self._losses = 0
         self._listeners: list[Callable[[], None]] = []
         self._widget: Any = None
         stored = _stored(args, kwargs or {}) if measures else None
@@ -129,7 +133,11 @@ class Explorer:
             return self._changed.wait_for(lambda: self._is_done, seconds)
 
     def close(self) -> None:
-        """Ends the process that tries candidates."""
+        """Ends the process that tries candidates. What is clicked later is proven here alone."""
+        with self._changed:
+            self._is_closed = True
+            self._give_up("the explorer was closed")
+            self._changed.notify_all()
         self._link.close()
         if self._directory is not None:
             shutil.rmtree(self._directory, ignore_errors=True)
@@ -151,22 +159,49 @@ class Explorer:
             revision = self._model.revision
             changed = self._model.answer(message)
             if self._model.revision != revision:
+                self._losses = 0
                 self._ask()
         if changed:
             self._tell()
         return changed
 
     def _ask(self) -> None:
+        """Asks of all candidates that are not known yet."""
         model = self._model
         self._is_done = False
-        self._link.ask(
-            {
-                "revision": model.revision,
-                "schedule": model.schedule.to_json(),
-                "stage": model.stage,
-                "moves": [move.text() for move in model.moves],
-            }
-        )
+        if self._is_closed:
+            self._give_up("the explorer was closed")
+            return
+        question = {
+            "revision": model.revision,
+            "schedule": model.schedule.to_json(),
+            "stage": model.stage,
+            "moves": [move.text() for move in model.moves],
+            "first": model.tried,
+        }
+        try:
+            self._link.ask(question)
+        except OSError as error:
+            self._give_up(f"no process can be started that tries directives: {error}")
+
+    def _give_up(self, why: str) -> None:
+        """Nothing more will be known of the candidates."""
+        model = self._model
+        model.note, self._is_done = model.note or why, True
+        unknown = Verdict("unknown", why)
+        model.verdicts = [v if v.kind != "pending" else unknown for v in model.verdicts]
+
+    def _lost(self, why: str, was_ready: bool) -> None:
+        """A process has ended by itself. Another one goes on behind the candidate that it tried."""
+        model = self._model
+        self._losses += 1
+        if not self._is_done and self._losses <= MOST_LOSSES and model.tried < len(model.moves):
+            if was_ready:
+                model.hear(model.revision, model.tried, Verdict("unknown", why))
+            self._ask()
+        else:
+            self._give_up(why)
+        model.note = model.note or why
 
     def _hear(self, message: dict[str, Any]) -> None:
         with self._changed:
@@ -182,12 +217,10 @@ class Explorer:
                 model.hear(revision, index, Verdict(kind, why))
             case {"seconds": seconds}:
                 model.measured(revision, seconds)
-            case {"failed": why} | {"lost": why}:
-                if revision in (None, model.revision):
-                    model.note, self._is_done = why, True
-                    unknown = Verdict("unknown", why)
-                    known = (v if v.kind != "pending" else unknown for v in model.verdicts)
-                    model.verdicts = list(known)
+            case {"lost": why, "ready": was_ready}:
+                self._lost(why, was_ready)
+            case {"failed": why} if revision == model.revision:
+                self._give_up(why)
             case {"done": True}:
                 self._is_done = self._is_done or revision == model.revision
 

@@ -15,14 +15,18 @@ import threading
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
+from queue import SimpleQueue
 from typing import Any
 
 from ...forks import reentrant
 
-Hear = Callable[[dict[str, Any]], None]
 WORKER = "polysched.show.explore.worker"
-GRACE = 2.0
-"""Seconds that a process has to say anything of the last question, if it was busy with another."""
+GRACE, START = 2.0, 60.0
+"""Seconds that a process has to say anything of the last question, if it was busy with another; and
+those in which it imports what it needs, which nobody hurries."""
+
+Message = dict[str, Any]
+Hear = Callable[[Message], None]
 
 
 class Link:
@@ -30,24 +34,27 @@ class Link:
 
     Args:
         start: the first message to each process.
-        hear: is called with each answer; with `{"lost": text}` when a process has ended by itself.
+        hear: is called with each answer; when a process has ended by itself, with `{"lost": text,
+            "ready": whether it had begun to answer}`.
         module: what the process runs.
     """
 
-    def __init__(self, start: dict[str, Any], hear: Hear, module: str = WORKER) -> None:
+    def __init__(self, start: Message, hear: Hear, module: str = WORKER) -> None:
         self.start, self.hear, self.module = start, hear, module
         self._process: subprocess.Popen[bytes] | None = None
-        self._busy = False
+        self._busy = self._ready = False
         self._lock = reentrant()
+        self._messages: SimpleQueue[bytes | None] = SimpleQueue()
         self._end: Any = None
 
-    def ask(self, question: dict[str, Any]) -> None:
+    def ask(self, question: Message) -> None:
         """Asks, in the place of what was asked before. Answers come to `hear`."""
         with self._lock:
             if self._process is None:
                 self._open()
             elif self._busy:
-                timer = threading.Timer(GRACE, self._replace, (self._process, question))
+                grace = GRACE if self._ready else START
+                timer = threading.Timer(grace, self._replace, (self._process, question))
                 timer.daemon = True
                 self._waiting = question
                 timer.start()
@@ -59,10 +66,11 @@ class Link:
         with self._lock:
             process, self._process = self._process, None
             self._busy = False
+            self._messages.put(None)
             if process is not None:
                 _kill(process)
 
-    def _replace(self, process: subprocess.Popen[bytes], question: dict[str, Any]) -> None:
+    def _replace(self, process: subprocess.Popen[bytes], question: Message) -> None:
         """A new process for a question of which the old one has not said anything."""
         with self._lock:
             if self._process is not process or self._waiting is not question:
@@ -70,7 +78,7 @@ class Link:
             self.close()
             self.ask(question)
 
-    _waiting: dict[str, Any] | None = None
+    _waiting: Message | None = None
 
     def _open(self) -> None:
         path = os.pathsep.join(p for p in sys.path if p)
@@ -81,42 +89,58 @@ class Link:
         )  # fmt: skip
         # Also where nobody closes this: at the end of Python, or when it is collected.
         self._end = weakref.finalize(self, _kill, process)
-        threading.Thread(target=_listen, args=(weakref.ref(self), process), daemon=True).start()
+        self._ready, self._messages = False, SimpleQueue()
+        for work, about in ((_listen, weakref.ref(self)), (_write, self._messages)):
+            threading.Thread(target=work, args=(about, process), daemon=True).start()
         self._send(self.start)
 
-    def _send(self, message: dict[str, Any]) -> None:
-        assert self._process is not None
-        assert self._process.stdin is not None
-        with suppress(OSError, ValueError):  # it has ended, which the thread that listens will say
-            self._process.stdin.write(json.dumps(message).encode() + b"\n")
-            self._process.stdin.flush()
+    def _send(self, message: Message) -> None:
+        # A pipe that nobody reads is full at some time, and whoever writes to it waits.
+        self._messages.put(json.dumps(message).encode() + b"\n")
 
-    def _heard(self, process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
+    def _heard(self, process: subprocess.Popen[bytes], message: Message) -> None:
         with self._lock:
             if process is not self._process:
                 return  # of one that was replaced
             waiting = self._waiting
             if waiting is not None and message.get("revision") == waiting["revision"]:
                 self._waiting = None
+            if "ready" in message and "lost" not in message:
+                self._ready = True
+                return
             if "done" in message or "failed" in message:
                 self._busy = False
             if "lost" in message:
+                message = {**message, "ready": self._ready}
                 self._process, self._busy = None, False
+                self._messages.put(None)
         self.hear(message)
+
+
+def _write(messages: SimpleQueue[bytes | None], process: subprocess.Popen[bytes]) -> None:
+    """Gives a process its messages, as fast as it reads them."""
+    assert process.stdin is not None
+    # Where it has ended the thread that listens says so.
+    with suppress(OSError, ValueError), process.stdin:
+        while (message := messages.get()) is not None:
+            process.stdin.write(message)
+            process.stdin.flush()
 
 
 def _listen(link: weakref.ref[Link], process: subprocess.Popen[bytes]) -> None:
     assert process.stdout is not None
-    assert process.stdin is not None
     with process.stdout:
         for line in process.stdout:
+            try:
+                message = json.loads(line)
+            except ValueError:  # the last line of one that was killed is not whole
+                process.kill()
+                break
             there = link()
             if there is not None:
-                there._heard(process, json.loads(line))
+                there._heard(process, message)
             del there
     code = process.wait()
-    with suppress(OSError):
-        process.stdin.close()
     there = link()
     if there is not None:
         how = f"killed by signal {-code}" if code < 0 else f"exit code {code}"

@@ -78,6 +78,11 @@ class Exploration:
         """The loop nest."""
         return self._rows
 
+    @property
+    def tried(self) -> int:
+        """The number of the first candidate of which nothing is known; of all, if there is none."""
+        return next((k for k, v in enumerate(self.verdicts) if v is PENDING), len(self.moves))
+
     def _look(self) -> None:
         self.revision += 1
         self._stages = stage_names(self.schedule)
@@ -97,6 +102,10 @@ class Exploration:
         except PolyschedError as error:
             self.verdicts[index] = Verdict("refused", str(error))
             self.note = str(error)
+            return False
+        except Exception as error:  # a fault here, which the page shows
+            self.verdicts[index] = Verdict("unknown", f"{type(error).__name__}: {error}")
+            self.note = f"{move.text()} failed: {type(error).__name__}: {error}"
             return False
         self.steps[self.at + 1 :] = [Step(move.text(), made)]
         self.at += 1

@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import signal
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -22,7 +24,7 @@ from ...lang.errors.errors import PolyschedError
 from ...lang.program.program import Program
 from ...lang.travel import text
 from ...poly.schedule.schedule import Schedule
-from .moves import moves
+from .moves import Move, moves
 
 Say = Callable[[dict[str, Any]], None]
 MOST_CALLS, ENOUGH = 25, 0.2
@@ -49,14 +51,10 @@ class Trials:
         if [move.text() for move in found] != question["moves"]:
             self.say({"revision": revision, "failed": "the candidates differ in another process"})
             return
-        for index, move in enumerate(found):
+        for index, move in list(enumerate(found))[question["first"] :]:
             if not self.questions.empty():
                 return
-            kind, why = "legal", ""
-            try:
-                move.apply(schedule.copy())
-            except PolyschedError as error:
-                kind, why = "refused", str(error)
+            kind, why = tried(move, schedule)
             self.say({"revision": revision, "index": index, "kind": kind, "why": why})
         if self.arguments is not None and self.questions.empty():
             self.say({"revision": revision, "seconds": self.measure(schedule)})
@@ -79,8 +77,21 @@ class Trials:
         return best if best != float("inf") else seconds
 
 
+def tried(move: Move, schedule: Schedule) -> tuple[str, str]:
+    """Whether a candidate is legal, and why not. A fault of one says nothing of others."""
+    try:
+        move.apply(schedule.copy())
+    except PolyschedError as error:
+        return "refused", str(error)
+    except Exception as error:
+        return "unknown", f"{type(error).__name__}: {error}"
+    return "legal", ""
+
+
 def main() -> None:
     """Answers until the input ends."""
+    # Ctrl-C is for whoever asks, in whose group of processes this one is.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # other output must not come between the lines of JSON
 
@@ -96,7 +107,11 @@ def main() -> None:
         os._exit(0)  # whoever asked is gone: nobody wants what is being tried
 
     threading.Thread(target=listen, daemon=True).start()
-    trials = Trials(questions.get(), questions, say)
+    try:
+        answer = Trials(questions.get(), questions, say).answer
+    except Exception as error:
+        answer = partial(_failed, say, f"{type(error).__name__}: {error}")
+    say({"ready": True})
     while True:
         question = questions.get()
         while True:  # only the last one counts
@@ -105,10 +120,13 @@ def main() -> None:
             except Empty:
                 break
         try:
-            trials.answer(question)
+            answer(question)
         except Exception as error:
-            failed = f"{type(error).__name__}: {error}"
-            say({"revision": question["revision"], "failed": failed})
+            _failed(say, f"{type(error).__name__}: {error}", question)
+
+
+def _failed(say: Say, why: str, question: dict[str, Any]) -> None:
+    say({"revision": question["revision"], "failed": why})
 
 
 if __name__ == "__main__":

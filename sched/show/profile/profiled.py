@@ -10,7 +10,7 @@ from typing import Any
 from ...codegen.ir.counts import WEIGHTS, Counts
 from ...codegen.runtime.arguments import is_contiguous
 from ...codegen.runtime.kernel import Kernel
-from ...codegen.runtime.threads import get_num_threads
+from ...codegen.runtime.threads import get_num_threads, threads as pinned
 from ...lang.errors.errors import CallTypeError, CallValueError
 from ...lang.nodes.dtypes import DType, float32, float64
 from ...targets.facts import machine
@@ -48,7 +48,9 @@ def profile(
         marked = code.variant.prepared(dict(prepared.values), with_state)
         run = partial(code.variant.run, marked, with_state, chosen._pool)
         ordinary = partial(variant.run, prepared, arrays, chosen._pool)
-        found = runs(code, Steps(call.restore, ordinary, run))
+        # There are words for so many threads, whoever asks for more of them meanwhile.
+        with pinned(threads):
+            found = runs(code, Steps(call.restore, ordinary, run))
         if found.overhead <= OVERHEAD:
             break
         limits = Limits(limits.least * FACTOR, limits.part * FACTOR)

@@ -280,3 +280,24 @@ def test_functions_of_the_callers_are_called_if_that_is_said() -> None:
     p = kernel.profile(np.ones(4, np.float32), side_effects=True)
     assert calls
     assert "g" in {s.name for s in p.stages}
+
+
+def test_there_are_words_for_all_threads_whoever_changes_their_number(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kernel = blur("parallel").compile()
+    most: list[int] = []
+    timed = runs._timed
+
+    def more(step: Any) -> float:
+        ps.set_num_threads(7)
+        most.append(ps.get_num_threads())
+        return timed(step)
+
+    monkeypatch.setattr(runs, "_timed", more)
+    before = ps.get_num_threads()
+    try:
+        p = kernel.profile(IMAGE)
+    finally:
+        ps.set_num_threads(before)
+    assert set(most) == {p.threads}
