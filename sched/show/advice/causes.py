@@ -107,7 +107,7 @@ def _serial(of: Subject, x: StageSeen) -> Iterator[Suspicion]:
     outer = x.loops[0]
     if of.threads == 1 or len(x.mine) < len(x.loops) or outer.kind != "serial":
         return
-    if any(y.kind == "parallel" for y in x.loops):
+    if outer.extent < 2 or any(y.kind == "parallel" for y in x.loops):
         return
     evidence = f"{outer.extent:,} iterations of {outer.name} run on one of {of.threads} threads"
     move = Move(x.name, outer.name, "parallel", (outer.name,))
@@ -145,8 +145,8 @@ def _shared_lines(of: Subject, x: StageSeen) -> Iterator[Suspicion]:
         return
     other = others[0]
     evidence = (
-        f"iterations of the parallel loop {parallel.name} write {distance} bytes from each other, in lines of "
-        f"{LINE} bytes that several threads write; those of {other.name} are not"
+        f"iterations of the parallel loop {parallel.name} write {distance} bytes from each other, "
+        f"in lines of {LINE} bytes that several threads write; those of {other.name} are not"
     )
     rest = [y.name for y in x.mine if y not in (other, parallel)]
     is_scalar = all(y.kind != "vector" for y in x.mine)
