@@ -1,4 +1,4 @@
-"""Advice on ten programs with bad schedules and ten with good ones, as a table for docs/advice.md:
+"""Advice on ten programs with schedules that are bad on purpose, as a table for docs/advice.md:
 
 python benchmarks/advice.py
 """

@@ -25,7 +25,7 @@ HELPS = 1.1
 """How many times faster a change makes a call that is given as advice."""
 
 SECONDS, FEWEST, MOST, ROUNDS = 0.2, 3, 100, 2
-"""Seconds for which calls are measured in turns, least and most pairs, and how often that is done."""
+"""Seconds of a round of calls, its fewest and most pairs of calls, and how many rounds."""
 
 TRIED = 24
 """Changes that are tried at most: each is proven and compiled."""
@@ -40,7 +40,7 @@ class Piece:
         cause: in a few words.
         evidence: the numbers that speak for it.
         directive: what to write, or to leave out.
-        before, after: seconds of the shortest calls of the kernel and of the changed one, measured in turns.
+        before, after: seconds of the shortest calls of the kernel and of the changed one.
         schedule: a copy of the schedule with the change.
     """
 
