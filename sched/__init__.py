@@ -228,6 +228,10 @@ def _profile(*args: Any) -> Any:
     return _loaded("show.profile.profiled").profile(*args)
 
 
+def _advice(*args: Any) -> Any:
+    return _loaded("show.advice.advice").advice(*args)
+
+
 def _scheduled(func: Func) -> dict[str, str]:
     """Hints for attributes of schedules and stages that a user looks for on a Func: what to write
     in place of them."""
@@ -266,6 +270,7 @@ Program._compile = staticmethod(_compile)
 Program._auto = staticmethod(_auto)
 Program._report = staticmethod(_report)
 Program._profile = staticmethod(_profile)
+Program._advice = staticmethod(_advice)
 
 __all__ = [
     "CallError", "CallTypeError", "CallValueError", "Const", "DType", "Expr", "Func", "InOut",

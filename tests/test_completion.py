@@ -39,6 +39,7 @@ def test_objects_list_what_is_meant_for_users() -> None:
     assert shown(n) == {"astype", "name"}
     assert shown(k) == {"astype", "name", "lo", "hi"}
     assert shown(s.compile()) == {
+        "advice",
         "asm",
         "cached",
         "conditions",

@@ -1,4 +1,4 @@
-"""`kernel.report` and `kernel.profile`, which are made far above kernels."""
+"""`kernel.report`, `kernel.profile` and `kernel.advice`, which are made far above kernels."""
 
 from __future__ import annotations
 
@@ -65,3 +65,23 @@ class Reported:
                 side_effects=True is missing.
         """
         return Program._profile(self, args, kwargs, side_effects)
+
+    def advice(self, /, *args: Any, side_effects: bool = False, **kwargs: Any) -> Any:
+        """Says what costs a call time, and which directives help.
+
+        Causes are told from the loops at the sizes of the call. For each a change is made on a copy
+        of the schedule; where that is legal it is compiled and measured in turns with this kernel,
+        on copies of InOuts and outputs, and given as advice only if calls are faster.
+
+        Args:
+            args, kwargs: those of a call, but `region=`.
+            side_effects: whether extern stages and traces may be called.
+
+        Returns:
+            An `Advice`: pieces with times in seconds, those that help most first.
+
+        Raises:
+            CallError: the arguments do not fit, or the kernel has extern stages or traces and
+                side_effects=True is missing.
+        """
+        return Program._advice(self, args, kwargs, side_effects)

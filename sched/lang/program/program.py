@@ -61,6 +61,8 @@ class Program(Travelling, Shown):
     _report: ClassVar[Callable[..., Any]]
     #: The same: how a call is profiled.
     _profile: ClassVar[Callable[..., Any]]
+    #: The same: how advice on a kernel is found.
+    _advice: ClassVar[Callable[..., Any]]
 
     def __init__(
         self,

@@ -1,0 +1,68 @@
+"""Changes of schedules that advice tries: directives more, and directives less."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ...poly.schedule import serial
+from ...poly.schedule.replay import replay
+from ...poly.schedule.schedule import Schedule
+from ...poly.state.record import Directive
+from ..explore.moves import Move
+
+
+@dataclass(frozen=True)
+class Change:
+    """Directives of a schedule that are left out, and directives that are given behind the rest.
+
+    Attributes:
+        without: records of the schedule.
+        moves: what is given then.
+        instead: splits that get other factors.
+    """
+
+    moves: tuple[Move, ...] = ()
+    without: tuple[Directive, ...] = ()
+    instead: tuple[tuple[Directive, int], ...] = ()
+
+    def made(self, s: Schedule) -> Schedule:
+        """A copy of a schedule with the change, proven.
+
+        Raises:
+            PolyschedError: it is refused.
+        """
+        made = s.copy()
+        if self.without or self.instead:
+            made = s.of(s.base)
+            changed: list[tuple[Any, int | None]] = [(x.to_json(), None) for x in self.without]
+            changed += [(x.to_json(), factor) for x, factor in self.instead]
+            replay(made, list(_changed(serial.read_json(s.to_json()).steps, changed)))
+        for move in self.moves:
+            move.apply(made)
+        return made
+
+    def text(self) -> str:
+        """As a user would write it."""
+        said = [x.text() for x in self.moves]
+        left = ", ".join(x.text() for x in self.without)
+        others = [f"{factor} as the factor of {x.text()}" for x, factor in self.instead]
+        parts = [f"leave out {left}" if left else "", *others, ", ".join(said)]
+        return "; ".join(filter(None, parts))
+
+
+def _changed(steps: Any, changed: list[tuple[Any, int | None]]) -> Iterator[Any]:
+    """Steps without some directives, or with other factors of theirs."""
+    known = [data for data, _ in changed]
+    for step in steps:
+        match step:
+            case {"directive": data} if data in known:
+                factor = changed[known.index(data)][1]
+                if factor is not None:
+                    options = {**data["options"], "factor": factor}
+                    yield {**step, "directive": {**data, "options": options}}
+            case {"batch": list(inside)}:
+                yield {"batch": list(_changed(inside, changed))}
+            case _:
+                yield step

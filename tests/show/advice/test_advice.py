@@ -1,0 +1,147 @@
+"""Advice on kernels: which causes are named with which numbers, and what is given or not. Times
+come from a clock of the test's own: nothing here depends on how long anything takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polysched as ps
+from polysched.show.advice import advice as measuring
+from polysched.show.advice.causes import Subject, Suspicion, suspicions
+from polysched.show.advice.edits import Change
+from polysched.show.advice.nests import seen
+from polysched.show.explore.moves import Move
+
+n, m = ps.sizes("n m")
+i, j = ps.vars("i j")
+IMAGE = np.arange(40 * 64, dtype=np.float32).reshape(40, 64)
+
+
+@pytest.fixture
+def program() -> ps.Func:
+    a, f = ps.Input("a", ps.float32, (n, m)), ps.Func("f", (n, m))
+    f[i, j] = a[i, j] * 2 + 1
+    return f
+
+
+def _found(s: ps.Schedule, threads: int = 2) -> dict[str, Suspicion]:
+    stages = seen(s, {"n": 40, "m": 64})
+    return {x.cause: x for x in suspicions(Subject(s, stages, threads))}
+
+
+def test_a_plain_loop_has_no_vectors_and_one_thread(program: ps.Func) -> None:
+    found = _found(ps.Schedule(program))
+    assert set(found) == {"no vector loop", "serial outer loop"}
+    assert "64 iterations of j" in found["no vector loop"].evidence
+    assert found["serial outer loop"].change.text() == "s[\"f\"].parallel('i')"
+    assert "serial outer loop" not in _found(ps.Schedule(program), threads=1)
+
+
+def test_a_loop_along_columns_is_strided(program: ps.Func) -> None:
+    s = ps.Schedule(program)
+    s["f"].reorder("j", "i")
+    found = _found(s)["strided inner access"]
+    assert "256 bytes" in found.evidence
+    made = found.change.made(s)
+    assert next(x.name for x in made["f"].loops) == "i"
+    np.testing.assert_array_equal(made.compile()(IMAGE), IMAGE * 2 + 1)
+
+
+def test_columns_of_threads_share_lines(program: ps.Func) -> None:
+    s = ps.Schedule(program)
+    s["f"].reorder("j", "i").parallel("j")
+    found = _found(s)
+    assert "4 bytes from each other" in found["false sharing"].evidence
+    assert "strided inner access" not in found
+    assert "parallel" not in [d.name for d in Change((), s.directives[-1:]).made(s).directives]
+
+
+def test_tasks_inside_of_a_serial_loop_are_fine(program: ps.Func) -> None:
+    s = ps.Schedule(program)
+    s["f"].vectorize("j", 8).parallel("j")
+    assert "40 times, 8 tasks of 8" in _found(s)["tasks too fine"].evidence
+
+
+def test_what_windows_have_in_common_is_computed_again() -> None:
+    a = ps.Input("a", ps.float32, (n + 4, m))
+    g, f = ps.Func("g"), ps.Func("f", (n, m))
+    g[i, j] = ps.exp(a[i, j])
+    f[i, j] = g[i, j] + g[i + 1, j] + g[i + 2, j] + g[i + 3, j] + g[i + 4, j]
+    s = ps.Schedule(f)
+    s["f"].parallel("i")
+    s["g"].compute_at("f", "i")
+    found = _found(s)["recomputation"]
+    assert "4.55 times each" in found.evidence
+    assert found.change.text() == 's["g"].compute_root()'
+
+
+def test_a_good_schedule_raises_no_suspicion(program: ps.Func) -> None:
+    s = ps.Schedule(program)
+    s["f"].vectorize("j", 8).parallel("i")
+    assert not list(suspicions(Subject(s, seen(s, {"n": 400, "m": 64}), 2)))
+
+
+def test_other_factors_are_those_of_the_copy(program: ps.Func) -> None:
+    s = ps.Schedule(program)
+    s["f"].split("j", 32)
+    made = Change(instead=((s.directives[0], 8),)).made(s)
+    assert made.extents(n=40, m=64)["f"] == {"i": 40, "jo": 8, "ji": 8}
+    assert s.extents(n=40, m=64)["f"] == {"i": 40, "jo": 2, "ji": 32}
+
+
+def test_a_refused_change_is_no_advice(program: ps.Func) -> None:
+    s = ps.Schedule(program)
+    with pytest.raises(ps.PolyschedError):
+        Change((Move("f", "q", "parallel", ("q",)),)).made(s)
+    assert not s.directives
+
+
+@pytest.mark.parametrize(("factor", "given"), [(1.0, 0), (1.05, 0), (4.0, 2)])
+def test_only_what_is_measured_to_help_is_given(
+    program: ps.Func, monkeypatch: pytest.MonkeyPatch, factor: float, given: int
+) -> None:
+    def timed(call: Any) -> float:
+        return factor if call is first[0] else 1.0
+
+    first: list[Any] = []
+    made: Callable[..., Any] = measuring.Repeated
+
+    def repeated(asked: Any) -> Any:
+        call = made(asked)
+        first.append(call)
+        return call
+
+    monkeypatch.setattr(measuring, "Repeated", repeated)
+    monkeypatch.setattr(measuring, "_timed", timed)
+    monkeypatch.setattr(measuring, "MOST", 3)
+    monkeypatch.setattr(measuring, "get_num_threads", lambda: 2)
+    found = ps.Schedule(program).compile().advice(IMAGE)
+    assert (len(found), found.tried) == (given, 2)
+    if given:
+        assert found[0].faster == factor
+        assert "4 times faster" in str(found)
+        assert "no vector loop" in found._repr_html_()
+    else:
+        assert "no advice" in str(found)
+
+
+def test_the_arguments_of_the_caller_stay() -> None:
+    x = ps.InOut("x", ps.float32, (n,))
+    x[i] += 1
+    own = np.zeros(40, np.float32)
+    ps.Schedule(x).compile().advice(own)
+    assert not own.any()
+
+
+def test_parts_of_outputs_are_refused(program: ps.Func) -> None:
+    with pytest.raises(ps.CallError, match="region"):
+        ps.Schedule(program).compile().advice(IMAGE, region=((0, 4), (0, 4)))
+
+
+def test_arguments_that_do_not_fit_are_refused(program: ps.Func) -> None:
+    with pytest.raises(ps.CallError):
+        ps.Schedule(program).compile().advice(IMAGE[0])
