@@ -27,7 +27,7 @@ def random_arguments(program: Program, sizes: Mapping[str, int], seed: int = 0) 
         lo, hi = -2 if low is None else int(low), 3 if high is None else int(high)
         drawn = rng.integers(lo, max(lo, hi), endpoint=True)
         dtype = param.info.dtype
-        values[name] = sizes.get(name, drawn.item() if dtype.is_int else dtype.numpy.type(drawn))
+        values[name] = sizes.get(name, drawn.item() if dtype.is_int else dtype.scalar(drawn))
         if dtype.is_bool:
             values[name] = bool(drawn % 2)
     known = {**values, **sizes}

@@ -39,7 +39,8 @@ def bitcast(b: FunctionBuilder, x: Value, to: DType) -> Value:
 
 
 def _float_to_float(b: FunctionBuilder, x: Value, to: DType) -> Value:
-    return b.convert("fpext" if to.bits > x.dtype.bits else "fptrunc", x, to)
+    wider = to.format.precision > x.dtype.format.precision
+    return b.convert("fpext" if wider else "fptrunc", x, to)
 
 
 def _float_to_int(b: FunctionBuilder, x: Value, to: DType) -> Value:
@@ -63,9 +64,9 @@ def _in_lanes(b: FunctionBuilder, x: Value, to: DType, name: str) -> Value:
 @cache
 def _largest(source: DType, to: DType) -> float:
     """The largest float that is not beyond an integer type."""
-    found = source.numpy.type(to.max)
+    found = source.scalar(to.max)
     if int(found) > to.max:
-        found = np.nextafter(found, source.numpy.type(0))
+        found = np.nextafter(found, source.scalar(0))
     return float(found)
 
 

@@ -85,7 +85,7 @@ def literal(number: Number, dtype: DType) -> str:
 def _in_type(number: Number, dtype: DType) -> Number:
     if dtype.is_float:
         with np.errstate(over="ignore"):
-            return float(dtype.numpy.type(number))
+            return float(dtype.scalar(number))
     if dtype.is_bool:
         return bool(number)
     wrapped = int(number) & ((1 << dtype.bits) - 1)

@@ -27,7 +27,7 @@ Meaning = Callable[..., Value]
 def as_value(x: Any, t: DType) -> Value:
     """A Python or NumPy scalar that `t` can hold, in the representation of `t`."""
     if t.is_float:
-        return t.numpy.type(x)
+        return t.scalar(x)
     return bool(x) if t.is_bool else int(x)
 
 
@@ -171,7 +171,7 @@ def conversion(source: DType, target: DType) -> Meaning:
     if target.is_bool:
         return lambda a: bool(a != 0)
     if target.is_float:
-        return integer_to_float(target) if source.is_int else target.numpy.type
+        return integer_to_float(target) if source.is_int else target.scalar
     if source.is_float:
         return lambda a: _truncate(a, target)
     wrap = wrapping(target)
@@ -192,7 +192,7 @@ def integer_to_float(t: DType) -> Meaning:
 
     Python's float of an integer is the nearest one. For a narrower type it would round twice.
     """
-    make, precision = t.numpy.type, t.format.precision
+    make, precision = t.scalar, t.format.precision
     if precision >= sys.float_info.mant_dig:
         return make
 

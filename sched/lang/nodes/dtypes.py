@@ -27,12 +27,14 @@ class FloatFormat:
     """A binary format of IEEE 754, and what LLVM calls it.
 
     Attributes:
+        name: what it is called, here and in NumPy.
         precision: bits of the significand; the first of them is not stored.
         bias: the bias of the exponent, which is also the largest exponent.
         llvm: LLVM's name of the type.
         suffix: the type's spelling in names of LLVM's intrinsics.
     """
 
+    name: str
     precision: int
     bias: int
     llvm: str
@@ -49,6 +51,11 @@ class FloatFormat:
         return 1 - self.bias - self.mantissa
 
     @property
+    def bits(self) -> int:
+        """The width of a number."""
+        return self.precision + self.bias.bit_length() + 1
+
+    @property
     def limit(self) -> int:
         """The power of two that all finite numbers are below."""
         return 1 << (self.bias + 1)
@@ -56,12 +63,15 @@ class FloatFormat:
     @property
     def sign(self) -> int:
         """The bits of -0.0."""
-        return 1 << (self.precision + self.bias.bit_length())
+        return 1 << (self.bits - 1)
 
 
 _FORMATS = {
-    "float32": FloatFormat(24, 127, "float", "f32"),
-    "float64": FloatFormat(53, 1023, "double", "f64"),
+    form.name: form
+    for form in (
+        FloatFormat("float32", 24, 127, "float", "f32"),
+        FloatFormat("float64", 53, 1023, "double", "f64"),
+    )
 }
 
 
@@ -117,6 +127,14 @@ class DType(Shown):
             raise InternalError(f"{self.name} has no float format")
         return _FORMATS[self.name]
 
+    def scalar(self, number: Any) -> Any:
+        """The number of this float type nearest to a number, ties to even, as NumPy's scalar.
+
+        Raises:
+            InternalError: the type is not a float, or its format is not known.
+        """
+        return np.dtype(self.format.name).type(number)
+
     @property
     def signed(self) -> DType:
         """The signed integer of as many bytes."""
@@ -141,9 +159,11 @@ class DType(Shown):
 bool_ = DType("bool", "b", 1)
 int8, int16, int32, int64 = (DType(f"int{b}", "i", b) for b in (8, 16, 32, 64))
 uint8, uint16, uint32, uint64 = (DType(f"uint{b}", "u", b) for b in (8, 16, 32, 64))
-float32, float64 = DType("float32", "f", 32), DType("float64", "f", 64)
+float32, float64 = (DType(f.name, "f", f.bits) for f in _FORMATS.values())
 
 ALL = (bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64)
+#: float32 comes first: it is the one where there is no reason for another.
+FLOATS = (float32, float64)
 _BY_NAME = {t.name: t for t in ALL}
 _PYTHON = {bool: bool_, int: int64, float: float64}
 
@@ -255,4 +275,8 @@ def for_float_function(t: Type | None) -> Type | None:
         return WEAK_FLOAT
     if t.is_float:
         return t
-    return None if t.bits <= 8 else float32 if t.bits == 16 else float64
+    return _HOLDS[t.bits]
+
+
+#: NumPy computes functions of bools and integers in the least float type that holds them all.
+_HOLDS = {1: None, 8: None, 16: float32, 32: float64, 64: float64}
