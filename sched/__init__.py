@@ -54,7 +54,9 @@ from .lang.expr.functions import (
 from .lang.expr.symbols import Param, RVar, Size, Var, rdom, size, sizes, vars
 from .lang.nodes.dtypes import (
     DType,
+    bfloat16,
     bool_,
+    float16,
     float32,
     float64,
     int8,
@@ -251,9 +253,9 @@ __all__ = [
     "CallError", "CallTypeError", "CallValueError", "Const", "DType", "Expr", "Func", "InOut",
     "Input", "InternalError", "Kernel", "LanguageError", "LanguageTypeError", "Param",
     "PolyschedError", "Program", "RVar", "Schedule", "ScheduleError", "Size", "Target",
-    "TargetError", "Var", "abs", "absd", "absolute", "all", "any", "argmax", "argmin", "bitcast",
-    "bool", "bool_", "boundary", "cache_elements", "cast", "ceil", "clip", "compute", "einsum",
-    "exp", "explore", "extern", "factor", "facts", "float32", "float64", "floor", "fma",
+    "TargetError", "Var", "abs", "absd", "absolute", "all", "any", "argmax", "argmin", "bfloat16",
+    "bitcast", "bool", "bool_", "boundary", "cache_elements", "cast", "ceil", "clip", "compute", "einsum",
+    "exp", "explore", "extern", "factor", "facts", "float16", "float32", "float64", "floor", "fma",
     "from_json",
     "get_num_threads", "halo", "int16", "int32", "int64", "int8", "interpret", "ldexp", "log",
     "machine", "max", "maximum", "min", "minimum", "mux", "native", "prod", "rdom", "require",

@@ -58,5 +58,5 @@ def values(dtype: DType, shape: tuple[int, ...], rng: np.random.Generator) -> An
     if dtype.is_bool:
         return rng.integers(0, 2, shape).astype(dtype.numpy)
     if dtype.is_float:
-        return rng.standard_normal(shape).astype(dtype.numpy)
+        return dtype.array(rng.standard_normal(shape))
     return rng.integers(-3 if dtype.kind == "i" else 0, 8, shape).astype(dtype.numpy)

@@ -12,6 +12,7 @@ from functools import cache
 import numpy as np
 
 from ...lang.nodes.dtypes import DType, bool_
+from . import narrow
 from .function_builder import FunctionBuilder
 from .values import Value, constant, suffix, type_name
 
@@ -21,6 +22,10 @@ def cast(b: FunctionBuilder, x: Value, to: DType) -> Value:
     source = x.dtype
     if source == to:
         return x
+    if source.is_narrow:
+        return cast(b, narrow.widened(b, x), to)
+    if to.is_narrow:
+        return narrow.rounded(b, x, to)
     if to.is_bool:
         return b.compare("une" if source.is_float else "ne", x, b.like(x, 0))
     if source.is_float:

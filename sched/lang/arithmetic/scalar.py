@@ -1,8 +1,9 @@
 """The semantics of each operator on scalars of each type, to the bit.
 
-Values: bools are Python bools; integers are Python ints within their type; float32 is np.float32
-and float64 np.float64, whose scalar arithmetic is IEEE's with one rounding an operation. NumPy
-warns where IEEE signals: callers hold `np.errstate(all="ignore")`.
+Values: bools are Python bools; integers are Python ints within their type; floats are NumPy's
+scalars, whose arithmetic is IEEE's with one rounding an operation, and bfloat16, which NumPy does
+not have, is an np.float32 that bfloat16 holds. NumPy warns where IEEE signals: callers hold
+`np.errstate(all="ignore")`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..nodes.dtypes import DType
+from ..nodes.dtypes import DType, bfloat16
 from .fma import fma_function
 
 Value = Any
@@ -58,7 +59,7 @@ def meaning(op: str, result: DType, operand: DType) -> Meaning:
         compare = COMPARE[op]
         return lambda a, b: bool(compare(a, b))
     if result.is_float:
-        return fma_function(result) if op == "fma" else _FLOAT[op]
+        return fma_function(result) if op == "fma" else _float(op, result)
     if result.is_bool:
         return _BOOL[op]
     return _integer(op, result)
@@ -163,6 +164,14 @@ _FLOAT: dict[str, Meaning] = {
 }
 
 
+def _float(op: str, t: DType) -> Meaning:
+    """An operator of floats, rounded once; NumPy has none for bfloat16."""
+    if t is not bfloat16:
+        return _FLOAT[op]
+    exact, rounded = _FLOAT[op], t.scalar
+    return lambda *operands: rounded(exact(*operands))
+
+
 # conversions ----------------------------------------------------------------------------------
 def conversion(source: DType, target: DType) -> Meaning:
     """A cast: integers wrap, floats truncate and saturate, NaN is 0; one rounding at most."""
@@ -213,6 +222,14 @@ def _round_half_even(a: int, surplus: int) -> int:
 
 def _bitcast(source: DType, target: DType) -> Meaning:
     def cast(a: Value) -> Value:
+        if source.is_float and target.is_float:
+            return target.of_bits(source.bits_of(a))
+        if source.is_float:
+            return as_value(
+                np.array(source.bits_of(a), source.unsigned.numpy).view(target.numpy)[()], target
+            )
+        if target.is_float:
+            return target.of_bits(int(a) % (1 << target.bits))
         return as_value(np.array(a, source.numpy).view(target.numpy)[()], target)
 
     return cast

@@ -6,7 +6,6 @@ _TABLE = (
     "compute it with NumPy before the call and pass it as an Input, or call NumPy in a stage of "
     "its own: ps.extern(...)"
 )
-_FLOAT32 = "ps.float32, which both sides can be converted to outside of the program"
 _TUPLE = "a tuple of the real and the imaginary part: dtype=(ps.float32, ps.float32)"
 
 _BITS = "a reduction over its bits: b = ps.RVar('b', 0, 32); ps.sum((x >> b) & 1, b) counts ones"
@@ -23,8 +22,6 @@ PLANNED: dict[str, str] = {
     "widening_mul": "cast both first: ps.cast(ps.int32, a) * b",
     "halving_add": "cast both first, and shift: (ps.cast(ps.int32, a) + b) >> 1",
     "rounding_shift_right": "(x + (1 << (k - 1))) >> k, in a type that is wide enough",
-    "float16": _FLOAT32,
-    "bfloat16": _FLOAT32,
 }
 """Planned names, and what to write until the language has them."""
 
