@@ -37,7 +37,7 @@ def computed(expression, width, **arrays):
     f[i] = expression
     s = ps.Schedule(f)
     if width > 1:
-        s[f].i.vectorize(width)
+        s[f]["i"].vectorize(width)
     # An object that needs a routine which the process does not have is refused here.
     return s.compile()(**arrays)
 
@@ -138,3 +138,14 @@ def test_2_2_a_sum_of_ones_stops_growing(dtype):
     assert s.dtype is dtype
     assert total == min(4096, 2**dtype.format.precision)
     assert math.isfinite(total)
+
+
+@TYPES
+def test_2_2_explain_warns_of_it(dtype):
+    x, k = ps.Input("x", dtype, (n,)), ps.RVar("k", 0, n)
+    for kept, warns in ((dtype, True), (ps.float32, False)):
+        s = ps.Func("s", (), kept)
+        s[()] = 0
+        s[()] += ps.cast(kept, x[k])
+        said = str(ps.Schedule(s).explain())
+        assert (f"accumulates in {dtype}" in said) is warns
