@@ -37,7 +37,7 @@ def computed(expression, width, **arrays):
     f[i] = expression
     s = ps.Schedule(f)
     if width > 1:
-        s[f]["i"].vectorize(width)
+        s[f].vectorize(i, width)
     # An object that needs a routine which the process does not have is refused here.
     return s.compile()(**arrays)
 
