@@ -27,7 +27,7 @@ def random_arguments(program: Program, sizes: Mapping[str, int], seed: int = 0) 
         lo, hi = -2 if low is None else int(low), 3 if high is None else int(high)
         drawn = rng.integers(lo, max(lo, hi), endpoint=True)
         dtype = param.info.dtype
-        values[name] = sizes.get(name, drawn.item() if dtype.is_int else dtype.numpy.type(drawn))
+        values[name] = sizes.get(name, drawn.item() if dtype.is_int else dtype.scalar(drawn))
         if dtype.is_bool:
             values[name] = bool(drawn % 2)
     known = {**values, **sizes}
@@ -58,5 +58,5 @@ def values(dtype: DType, shape: tuple[int, ...], rng: np.random.Generator) -> An
     if dtype.is_bool:
         return rng.integers(0, 2, shape).astype(dtype.numpy)
     if dtype.is_float:
-        return rng.standard_normal(shape).astype(dtype.numpy)
+        return dtype.array(rng.standard_normal(shape))
     return rng.integers(-3 if dtype.kind == "i" else 0, 8, shape).astype(dtype.numpy)

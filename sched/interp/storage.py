@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..lang.arithmetic.scalar import as_value
 from ..lang.errors.errors import InternalError
-from ..lang.nodes.dtypes import DType
+from ..lang.nodes.dtypes import DType, bfloat16
 
 Point = tuple[int, ...]
 
@@ -30,18 +30,30 @@ class Values(dict[Point, Any]):
         raise InternalError(f"{self.name}{list(point)} is read but was never computed")
 
 
+def _elements(array: NDArray[Any], dtype: DType) -> NDArray[Any]:
+    """The array, or of bfloat16, which NumPy may not know, its bits."""
+    return array.view(np.uint16) if dtype is bfloat16 else array
+
+
+def _component(value: Any, dtype: DType) -> Any:
+    return dtype.bits_of(value) if dtype is bfloat16 else value
+
+
 class ArrayValues(Values):
     """The values of an array, taken from it when they are first read."""
 
     def __init__(self, name: str, array: NDArray[Any], dtype: DType) -> None:
         super().__init__(name)
-        self.array = array
+        self.array = _elements(array, dtype)
         self.dtype = dtype
 
     def __missing__(self, point: Point) -> Any:
         if not all(0 <= i < n for i, n in zip(point, self.array.shape, strict=True)):
             raise InternalError(f"{self.name}{list(point)} is outside its bounds")
-        value = self[point] = as_value(self.array[point], self.dtype)
+        element = self.array[point]
+        value = self[point] = (
+            self.dtype.of_bits(element) if self.dtype is bfloat16 else as_value(element, self.dtype)
+        )
         return value
 
 
@@ -50,9 +62,11 @@ def to_arrays(
 ) -> tuple[NDArray[Any], ...]:
     """The values of a Func over its box, as one array a component."""
     arrays = tuple(np.empty(shape, t.numpy) for t in dtypes)
+    views = tuple(map(_elements, arrays, dtypes))
     for point, value in values.items():
-        for array, component in zip(arrays, value if len(dtypes) > 1 else (value,), strict=True):
-            array[point] = component
+        each = value if len(dtypes) > 1 else (value,)
+        for view, component, t in zip(views, each, dtypes, strict=True):
+            view[point] = _component(component, t)
     return arrays
 
 
@@ -61,10 +75,12 @@ def region_array(
 ) -> tuple[NDArray[Any], ...]:
     """The values of a part of a tensor as read-only arrays, one a component."""
     arrays = tuple(np.empty(tuple(map(len, axes)), t.numpy) for t in dtypes)
+    views = tuple(map(_elements, arrays, dtypes))
     for at in np.ndindex(*map(len, axes)):
         value = values[tuple(axis[k] for axis, k in zip(axes, at, strict=True))]
-        for array, component in zip(arrays, value if len(dtypes) > 1 else (value,), strict=True):
-            array[at] = component
+        each = value if len(dtypes) > 1 else (value,)
+        for view, component, t in zip(views, each, dtypes, strict=True):
+            view[at] = _component(component, t)
     for array in arrays:
         array.flags.writeable = False
     return arrays

@@ -63,7 +63,7 @@ class Machine:
 
     def peak(self, dtype: DType) -> float:
         """Operations a second of one core; a multiply-add is two."""
-        dtype = concrete(dtype)
+        dtype = concrete(dtype).computed
         if self.measured is not None and dtype.name in self.measured.peak:
             return self.measured.peak[dtype.name]
         units = min(self.target.vector_bytes, _UNITS.get(self.target.tune or self.target.cpu, 64))

@@ -152,12 +152,18 @@ def test_2_6_integers_become_floats_as_in_numpy(dtype, result):
 
 @pytest.mark.parametrize("dtype", [ps.bool_, ps.int8, ps.uint8], ids=str)
 @pytest.mark.parametrize("function", [ps.exp, ps.sqrt, ps.tanh, ps.rsqrt])
-def test_2_6_functions_that_numpy_computes_in_float16_are_refused(dtype, function):
+def test_2_6_functions_of_narrow_integers_are_float16_as_in_numpy(dtype, function):
     X = ps.Input("X", dtype, (n,))
     f = ps.Func("f", (n,))
-    what = f"of {dtype} in float16, which is not supported yet"
-    with refused("NumPy computes ", what, hint="ps.cast(ps.float32, x)"):
-        f[i] = function(X[i])
+    f[i] = function(X[i])
+    assert f.dtype == ps.float16
+
+
+def test_2_6_exponents_that_bfloat16_does_not_hold_are_refused():
+    X = ps.Input("X", ps.bfloat16, (n,))
+    f = ps.Func("f", (n,))
+    with refused("bfloat16 does not hold every exponent", hint="ps.cast(ps.float32, x)"):
+        f[i] = ps.ldexp(X[i], 3)
 
 
 def test_2_6_functions_of_literals_and_indices_are_float64_and_adapt():

@@ -53,7 +53,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "text": (lambda: np.array(["a"] * 3), "has the dtype <U1, not"),
     "swapped": (lambda: np.zeros(3, plain.dtype.newbyteorder("S")), "in this machine's order"),
     "swapped integers": (lambda: np.zeros(3, ">i8"), "has the dtype >i8, not"),
-    "halves": (lambda: np.zeros(3, np.float16), "has the dtype float16, not"),
+    "complex": (lambda: np.zeros(3, np.complex64), "has the dtype complex64, not"),
     "0-d": (lambda: np.array(1, np.float32), "has 0 axes"),
     "matrix": (lambda: np.asmatrix(plain), "has 2 axes"),
     "masked": (lambda: np.ma.array(plain, mask=[0, 1, 0]), "masked array: the mask would be"),

@@ -29,7 +29,7 @@ def as_word(value: Node) -> Node:
 def from_word(word: int, dtype: DType) -> Any:
     """The value of a word."""
     if dtype.is_float:
-        return np.array(word, dtype.signed.numpy).view(dtype.numpy).item()
+        return float(dtype.of_bits(word % (1 << dtype.bits)))
     return word % (1 << 64) if dtype.kind == "u" else word
 
 

@@ -12,6 +12,7 @@ from functools import cache
 import numpy as np
 
 from ...lang.nodes.dtypes import DType, bool_
+from . import narrow
 from .function_builder import FunctionBuilder
 from .values import Value, constant, suffix, type_name
 
@@ -21,6 +22,10 @@ def cast(b: FunctionBuilder, x: Value, to: DType) -> Value:
     source = x.dtype
     if source == to:
         return x
+    if source.is_narrow:
+        return cast(b, narrow.widened(b, x), to)
+    if to.is_narrow:
+        return narrow.rounded(b, x, to)
     if to.is_bool:
         return b.compare("une" if source.is_float else "ne", x, b.like(x, 0))
     if source.is_float:
@@ -39,7 +44,8 @@ def bitcast(b: FunctionBuilder, x: Value, to: DType) -> Value:
 
 
 def _float_to_float(b: FunctionBuilder, x: Value, to: DType) -> Value:
-    return b.convert("fpext" if to.bits > x.dtype.bits else "fptrunc", x, to)
+    wider = to.format.precision > x.dtype.format.precision
+    return b.convert("fpext" if wider else "fptrunc", x, to)
 
 
 def _float_to_int(b: FunctionBuilder, x: Value, to: DType) -> Value:
@@ -63,9 +69,9 @@ def _in_lanes(b: FunctionBuilder, x: Value, to: DType, name: str) -> Value:
 @cache
 def _largest(source: DType, to: DType) -> float:
     """The largest float that is not beyond an integer type."""
-    found = source.numpy.type(to.max)
+    found = source.scalar(to.max)
     if int(found) > to.max:
-        found = np.nextafter(found, source.numpy.type(0))
+        found = np.nextafter(found, source.scalar(0))
     return float(found)
 
 

@@ -47,7 +47,7 @@ class Fold:
     def _terms(self) -> tuple[str, str, Node] | None:
         """The operator between lanes, that with the old value, and the term of a lane."""
         value, dtype = self.store.value, self.store.buffer.dtype
-        if not isinstance(value, Op):
+        if not isinstance(value, Op) or dtype.is_narrow:
             return None
         own = [x for x in postorder(value) if self._is_own(x)]
         if len(own) != 1:

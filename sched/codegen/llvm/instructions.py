@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from ...lang.errors.errors import InternalError
 from ...lang.nodes.dtypes import DType, concrete, unsigned
-from . import casts, floats, integer_functions, integers
+from . import casts, floats, integer_functions, integers, narrow
 from .function_builder import FunctionBuilder
 from .values import Value
 
@@ -25,6 +25,8 @@ def apply(b: FunctionBuilder, op: str, operands: Sequence[Value], dtype: DType) 
         return (casts.cast if op == "cast" else casts.bitcast)(b, operands[0], dtype)
     if op == "select":
         return b.select(*operands)
+    if op != "strict" and operands[0].dtype.is_narrow:
+        return _narrow(b, op, operands, dtype)
     if op == "fma":
         return b.intrinsic("fma", *operands)
     if op in COMPARISONS:
@@ -36,6 +38,27 @@ def apply(b: FunctionBuilder, op: str, operands: Sequence[Value], dtype: DType) 
     if op in TERNARY and len(operands) == 3:
         return TERNARY[op](b, *operands)
     raise InternalError(f"no code for operator {op!r} of {len(operands)} operands")
+
+
+_EXACT = ("min", "max", "floor", "ceil", "round")
+"""Operators whose value is held by the type of their operands."""
+
+
+def _narrow(b: FunctionBuilder, op: str, operands: Sequence[Value], dtype: DType) -> Value:
+    """An operator of 16-bit floats: one of bits, or one of float32."""
+    if op in ("neg", "abs"):
+        word = casts.bitcast(b, operands[0], dtype.unsigned)
+        sign = dtype.format.sign
+        changed = (
+            b.binary("xor", word, b.like(word, sign))
+            if op == "neg"
+            else b.binary("and", word, b.like(word, sign - 1))
+        )
+        return casts.bitcast(b, changed, dtype)
+    if op == "fma":
+        return narrow.fma(b, *operands)
+    found = apply(b, op, [narrow.widened(b, x) for x in operands], dtype.computed)
+    return narrow.narrowed(b, found, dtype, op in _EXACT) if dtype.is_narrow else found
 
 
 # compares: LLVM's predicate for floats, signed and unsigned integers. Only `ne` holds for a NaN.

@@ -75,6 +75,9 @@ def constant(number: Number, dtype: DType, lanes: int = 1) -> Value:
 
 def literal(number: Number, dtype: DType) -> str:
     """How LLVM writes a scalar. Both float types are written by the bits of a double."""
+    if dtype.is_narrow:
+        word = dtype.bits_of(dtype.scalar(number))
+        return str(word - (1 << dtype.bits) if word >> (dtype.bits - 1) else word)
     if dtype.is_float:
         return f"0x{struct.unpack('<Q', struct.pack('<d', number))[0]:016X}"
     if dtype.is_bool:
@@ -85,7 +88,7 @@ def literal(number: Number, dtype: DType) -> str:
 def _in_type(number: Number, dtype: DType) -> Number:
     if dtype.is_float:
         with np.errstate(over="ignore"):
-            return float(dtype.numpy.type(number))
+            return float(dtype.scalar(number))
     if dtype.is_bool:
         return bool(number)
     wrapped = int(number) & ((1 << dtype.bits) - 1)

@@ -121,7 +121,6 @@ def is_contiguous(array: Array) -> bool:
 def bits(value: Any, dtype: DType) -> int:
     """A scalar as the 64-bit word that a kernel's slot holds."""
     if dtype.is_float:
-        word: Array = np.array(value, dtype.numpy).view(f"i{dtype.itemsize}")
-        return int(word.item())
+        return dtype.bits_of(value)  # floats lie in the low end of their slot
     number = int(value)
     return number - (1 << 64) if number >= 1 << 63 else number

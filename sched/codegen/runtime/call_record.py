@@ -35,6 +35,10 @@ from .pool import INLINE, Pool, pool
 from .python_api import word_of
 from .variant import Variant
 
+_FREE = {float64: FLOAT64, float32: FLOAT32}
+"""Kinds of the slots of Params that may have any value, of types that the entry of calls takes
+from Python's floats; the calls of others are checked each time."""
+
 RELEASING = 10e3
 """Nanoseconds of estimated work from which other threads of Python may run meanwhile."""
 
@@ -204,7 +208,7 @@ class RecordMaker:
             type(self.arguments.get(slot)) is float
             and name in self.call.free
             and info is not None
-            and info.dtype in (float32, float64)
+            and info.dtype in _FREE
         )
 
     def _described(self) -> list[int]:
@@ -219,8 +223,7 @@ class RecordMaker:
             elif type(value) is np.ndarray:
                 fields = self._array(value, slot in written)
             elif self._is_free(name, slot):
-                is_double = self.signature.params[name].dtype == float64
-                fields = {"kind": FLOAT64 if is_double else FLOAT32}
+                fields = {"kind": _FREE[self.signature.params[name].dtype]}
             else:
                 fields = _scalar(value)
             found += words_of(SLOT, fields)[: SLOT["size"] // 8]

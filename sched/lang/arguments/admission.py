@@ -217,7 +217,7 @@ def _float_param(info: ParamInfo, value: Any) -> float:
     except OverflowError:
         number = math.inf
     with np.errstate(over="ignore"):
-        rounded = float(info.dtype.numpy.type(number))
+        rounded = float(info.dtype.scalar(number))
     if math.isinf(rounded) and value not in (math.inf, -math.inf):
         raise CallValueError(
             f"{info.name}={value} does not fit in {info.dtype}", argument=info.name
@@ -227,7 +227,7 @@ def _float_param(info: ParamInfo, value: Any) -> float:
 
 def _check_limits(info: ParamInfo, value: bool | int | float) -> None:
     def rounded(bound: bool | int | float) -> float:
-        return float(info.dtype.numpy.type(bound)) if info.dtype.is_float else bound
+        return float(info.dtype.scalar(bound)) if info.dtype.is_float else bound
 
     low = info.min is None or rounded(info.min) <= value
     high = info.max is None or value <= rounded(info.max)

@@ -26,7 +26,7 @@ def round_fraction(x: Fraction, t: DType) -> Any:
     form = t.format
     size = abs(x)
     if size == 0:
-        return t.numpy.type(0.0)
+        return t.scalar(0.0)
     exponent = size.numerator.bit_length() - size.denominator.bit_length()
     if Fraction(2) ** exponent > size:
         exponent -= 1
@@ -35,7 +35,7 @@ def round_fraction(x: Fraction, t: DType) -> Any:
     digits = round(quotient)  # Fraction rounds half to even
     is_finite = digits * Fraction(2) ** unit < form.limit
     magnitude = math.ldexp(digits, unit) if is_finite else math.inf
-    return t.numpy.type(-magnitude if x < 0 else magnitude)
+    return t.scalar(-magnitude if x < 0 else magnitude)
 
 
 def exact_fma(a: Any, b: Any, c: Any, t: DType) -> Any:
@@ -53,9 +53,9 @@ def exact_fma(a: Any, b: Any, c: Any, t: DType) -> Any:
         product_negative = math.copysign(1.0, a) * math.copysign(1.0, b) < 0
         product_zero = a == 0 or b == 0
         both_negative = product_zero and product_negative and math.copysign(1.0, c) < 0
-        return t.numpy.type(-0.0 if both_negative else 0.0)
+        return t.scalar(-0.0 if both_negative else 0.0)
     rounded = round_fraction(exact, t)
-    return t.numpy.type(-0.0) if rounded == 0 and exact < 0 else rounded
+    return t.scalar(-0.0) if rounded == 0 and exact < 0 else rounded
 
 
 def _products() -> tuple[tuple[float, float, float], ...]:
@@ -93,7 +93,7 @@ def _libm_function(t: DType) -> Callable[[Any, Any, Any], Any] | None:
         return None
     function.argtypes = [scalar] * 3
     function.restype = scalar
-    make = t.numpy.type
+    make = t.scalar
 
     def fma(a: Any, b: Any, c: Any) -> Any:
         return make(function(a, b, c))

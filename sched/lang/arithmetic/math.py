@@ -21,7 +21,7 @@ from collections.abc import Callable
 from functools import cache
 
 from ..nodes.dtypes import DType
-from ..nodes.nodes import Node, Param, ParamInfo
+from ..nodes.nodes import Node, Op, Param, ParamInfo, substitute
 from ..nodes.ops import OPS
 from .math_exp import exp, sigmoid, tanh
 from .math_log import log
@@ -31,7 +31,7 @@ from .math_terms import Term, apply
 
 @cache
 def expansion(op: str, dtype: DType) -> tuple[tuple[Param, ...], Node]:
-    """The function `op` in `dtype` (float32 or float64): placeholders, one an operand, and a body.
+    """The function `op` in `dtype` (a float type): placeholders, one an operand, and a body.
 
     The body needs no elaboration: it is built of core operators, every node has its concrete
     type, and multiply-adds are explicit. Replace the placeholders by typed operands:
@@ -39,11 +39,27 @@ def expansion(op: str, dtype: DType) -> tuple[tuple[Param, ...], Node]:
         params, body = expansion(node.op, node.type)
         value = substitute(body, dict(zip(params, node.operands)))
     """
-    params = tuple(
+    if dtype.is_narrow:
+        return _widened(op, dtype)
+    params = _placeholders(op, dtype)
+    return params, _FUNCTIONS[op](*(Term(p, dtype) for p in params)).node
+
+
+def _placeholders(op: str, dtype: DType) -> tuple[Param, ...]:
+    return tuple(
         Param(ParamInfo(f"argument {k} of {op}", dtype, None, None, None))
         for k in range(OPS[op].arity)
     )
-    return params, _FUNCTIONS[op](*(Term(p, dtype) for p in params)).node
+
+
+def _widened(op: str, dtype: DType) -> tuple[tuple[Param, ...], Node]:
+    """The function in the wider type that its own is computed in, rounded to that."""
+    wide, body = expansion(op, dtype.computed)
+    params = _placeholders(op, dtype)
+    given: dict[Node, Node] = {
+        w: Op("cast", (p,), dtype.computed) for w, p in zip(wide, params, strict=True)
+    }
+    return params, Op("cast", (substitute(body, given),), dtype)
 
 
 def rsqrt(x: Term) -> Term:

@@ -85,7 +85,7 @@ class Term:
 
 def constant(value: Number, dtype: DType) -> Term:
     """A literal; a float is rounded to `dtype`."""
-    exact = float(dtype.numpy.type(value)) if dtype.is_float else value
+    exact = float(dtype.scalar(value)) if dtype.is_float else value
     return Term(Const(exact, dtype), dtype)
 
 

@@ -1,8 +1,9 @@
 """The semantics of each operator on scalars of each type, to the bit.
 
-Values: bools are Python bools; integers are Python ints within their type; float32 is np.float32
-and float64 np.float64, whose scalar arithmetic is IEEE's with one rounding an operation. NumPy
-warns where IEEE signals: callers hold `np.errstate(all="ignore")`.
+Values: bools are Python bools; integers are Python ints within their type; floats are NumPy's
+scalars, whose arithmetic is IEEE's with one rounding an operation, and bfloat16, which NumPy does
+not have, is an np.float32 that bfloat16 holds. NumPy warns where IEEE signals: callers hold
+`np.errstate(all="ignore")`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..nodes.dtypes import DType
+from ..nodes.dtypes import DType, bfloat16
 from .fma import fma_function
 from .integers import INTEGER
 
@@ -28,7 +29,7 @@ Meaning = Callable[..., Value]
 def as_value(x: Any, t: DType) -> Value:
     """A Python or NumPy scalar that `t` can hold, in the representation of `t`."""
     if t.is_float:
-        return t.numpy.type(x)
+        return t.scalar(x)
     return bool(x) if t.is_bool else int(x)
 
 
@@ -59,7 +60,7 @@ def meaning(op: str, result: DType, operand: DType) -> Meaning:
         compare = COMPARE[op]
         return lambda a, b: bool(compare(a, b))
     if result.is_float:
-        return fma_function(result) if op == "fma" else _FLOAT[op]
+        return fma_function(result) if op == "fma" else _float(op, result)
     if result.is_bool:
         return _BOOL[op]
     return _integer(op, result)
@@ -166,6 +167,14 @@ _FLOAT: dict[str, Meaning] = {
 }
 
 
+def _float(op: str, t: DType) -> Meaning:
+    """An operator of floats, rounded once; NumPy has none for bfloat16."""
+    if t is not bfloat16:
+        return _FLOAT[op]
+    exact, rounded = _FLOAT[op], t.scalar
+    return lambda *operands: rounded(exact(*operands))
+
+
 # conversions ----------------------------------------------------------------------------------
 def conversion(source: DType, target: DType) -> Meaning:
     """A cast: integers wrap, floats truncate and saturate, NaN is 0; one rounding at most."""
@@ -174,7 +183,7 @@ def conversion(source: DType, target: DType) -> Meaning:
     if target.is_bool:
         return lambda a: bool(a != 0)
     if target.is_float:
-        return integer_to_float(target) if source.is_int else target.numpy.type
+        return integer_to_float(target) if source.is_int else target.scalar
     if source.is_float:
         return lambda a: _truncate(a, target)
     wrap = wrapping(target)
@@ -195,7 +204,7 @@ def integer_to_float(t: DType) -> Meaning:
 
     Python's float of an integer is the nearest one. For a narrower type it would round twice.
     """
-    make, precision = t.numpy.type, t.format.precision
+    make, precision = t.scalar, t.format.precision
     if precision >= sys.float_info.mant_dig:
         return make
 
@@ -216,6 +225,14 @@ def _round_half_even(a: int, surplus: int) -> int:
 
 def _bitcast(source: DType, target: DType) -> Meaning:
     def cast(a: Value) -> Value:
+        if source.is_float and target.is_float:
+            return target.of_bits(source.bits_of(a))
+        if source.is_float:
+            return as_value(
+                np.array(source.bits_of(a), source.unsigned.numpy).view(target.numpy)[()], target
+            )
+        if target.is_float:
+            return target.of_bits(int(a) % (1 << target.bits))
         return as_value(np.array(a, source.numpy).view(target.numpy)[()], target)
 
     return cast

@@ -6,7 +6,6 @@ _TABLE = (
     "compute it with NumPy before the call and pass it as an Input, or call NumPy in a stage of "
     "its own: ps.extern(...)"
 )
-_FLOAT32 = "ps.float32, which both sides can be converted to outside of the program"
 _TUPLE = "a tuple of the real and the imaginary part: dtype=(ps.float32, ps.float32)"
 
 PLANNED: dict[str, str] = {
@@ -15,8 +14,6 @@ PLANNED: dict[str, str] = {
     "log1p": "ps.log(1 + x), which is less exact for small x",
     "expm1": "ps.exp(x) - 1, which is less exact for small x",
     "pow": "x ** 3 for constant integers; ps.exp(y * ps.log(x)) for x > 0",
-    "float16": _FLOAT32,
-    "bfloat16": _FLOAT32,
 }
 """Planned names, and what to write until the language has them."""
 

@@ -53,7 +53,7 @@ def literal_value(value: bool | int | float, to: DType, where: Span | None) -> b
     """A Python literal as a value of the type `to`."""
     if to.is_float:
         with np.errstate(over="ignore"):
-            return float(to.numpy.type(value))
+            return float(to.scalar(value))
     if isinstance(value, float):
         raise LanguageTypeError(f"the literal {value!r} is not an integer", where=where)
     if to.is_int and not to.min <= value <= to.max:

@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..errors.errors import InternalError, LanguageTypeError
+from . import bfloat
 from .shown import Shown
 
 #: Any array. Not numpy.typing's, which takes longer to import than the rest of this package.
@@ -27,16 +28,20 @@ class FloatFormat:
     """A binary format of IEEE 754, and what LLVM calls it.
 
     Attributes:
+        name: what it is called, here and in NumPy.
         precision: bits of the significand; the first of them is not stored.
         bias: the bias of the exponent, which is also the largest exponent.
         llvm: LLVM's name of the type.
         suffix: the type's spelling in names of LLVM's intrinsics.
+        computed: the type in which numbers of this one are computed with.
     """
 
+    name: str
     precision: int
     bias: int
     llvm: str
     suffix: str
+    computed: str
 
     @property
     def mantissa(self) -> int:
@@ -49,6 +54,11 @@ class FloatFormat:
         return 1 - self.bias - self.mantissa
 
     @property
+    def bits(self) -> int:
+        """The width of a number."""
+        return self.precision + self.bias.bit_length() + 1
+
+    @property
     def limit(self) -> int:
         """The power of two that all finite numbers are below."""
         return 1 << (self.bias + 1)
@@ -56,12 +66,17 @@ class FloatFormat:
     @property
     def sign(self) -> int:
         """The bits of -0.0."""
-        return 1 << (self.precision + self.bias.bit_length())
+        return 1 << (self.bits - 1)
 
 
 _FORMATS = {
-    "float32": FloatFormat(24, 127, "float", "f32"),
-    "float64": FloatFormat(53, 1023, "double", "f64"),
+    form.name: form
+    for form in (
+        FloatFormat("float32", 24, 127, "float", "f32", "float32"),
+        FloatFormat("float64", 53, 1023, "double", "f64", "float64"),
+        FloatFormat("float16", 11, 15, "i16", "i16", "float32"),
+        FloatFormat("bfloat16", 8, 127, "i16", "i16", "float32"),
+    )
 }
 
 
@@ -87,7 +102,8 @@ class DType(Shown):
 
     @property
     def numpy(self) -> np.dtype[Any]:
-        return np.dtype(self.name)
+        """The type of NumPy's arrays of it."""
+        return bfloat.numpy_type() if self is bfloat16 else np.dtype(self.name)
 
     @property
     def itemsize(self) -> int:
@@ -116,6 +132,45 @@ class DType(Shown):
         if self.name not in _FORMATS:
             raise InternalError(f"{self.name} has no float format")
         return _FORMATS[self.name]
+
+    def scalar(self, number: Any) -> Any:
+        """The number of this float type nearest to a number, ties to even, as NumPy's scalar.
+
+        Raises:
+            InternalError: the type is not a float, or its format is not known.
+        """
+        if self.format.name == "bfloat16":
+            return bfloat.nearest(number)
+        return np.dtype(self.format.name).type(number)
+
+    def of_bits(self, bits: int) -> Any:
+        """The number of this float type that has these bits."""
+        if self.format.name == "bfloat16":
+            return bfloat.of_bits(bits)
+        return np.array(bits, self.unsigned.numpy).view(self.numpy)[()]
+
+    def bits_of(self, number: Any) -> int:
+        """The bits of a number of this float type, as an unsigned integer."""
+        if self.format.name == "bfloat16":
+            return bfloat.bits_of(number)
+        return int(np.array(number, self.numpy).view(self.unsigned.numpy)[()])
+
+    def array(self, numbers: Any) -> Array:
+        """An array of this type, each number rounded to it by way of float32 if that has no type
+        of NumPy's own."""
+        if self is bfloat16:
+            return bfloat.rounded(numbers).view(self.numpy)
+        return np.asarray(numbers).astype(self.numpy)
+
+    @property
+    def computed(self) -> DType:
+        """The type in which values of this one are computed with."""
+        return _BY_NAME[self.format.computed] if self.is_float else self
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether it is a float type that another one is computed with for."""
+        return self.is_float and self.computed is not self
 
     @property
     def signed(self) -> DType:
@@ -146,9 +201,25 @@ class DType(Shown):
 bool_ = DType("bool", "b", 1)
 int8, int16, int32, int64 = (DType(f"int{b}", "i", b) for b in (8, 16, 32, 64))
 uint8, uint16, uint32, uint64 = (DType(f"uint{b}", "u", b) for b in (8, 16, 32, 64))
-float32, float64 = DType("float32", "f", 32), DType("float64", "f", 64)
+float32, float64, float16, bfloat16 = (DType(f.name, "f", f.bits) for f in _FORMATS.values())
 
-ALL = (bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64)
+ALL = (
+    bool_,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    float16,
+    bfloat16,
+    float32,
+    float64,
+)
+#: float32 comes first: it is the one where there is no reason for another.
+FLOATS = (float32, float64, float16, bfloat16)
 _BY_NAME = {t.name: t for t in ALL}
 _PYTHON = {bool: bool_, int: int64, float: float64}
 
@@ -186,7 +257,7 @@ def as_dtype(given: object) -> DType:
         dtype = np.dtype(given)  # type: ignore[call-overload]
     except TypeError:
         raise LanguageTypeError(f"{given!r} is not an element type", hint=_supported()) from None
-    name = dtype.name
+    name = "bfloat16" if dtype == bfloat16.numpy else dtype.name
     if dtype.kind == "c":
         raise LanguageTypeError(
             "complex numbers are not supported",
@@ -231,6 +302,8 @@ def join(types: Iterable[Type | None]) -> Type | None:
 
 @lru_cache(None)
 def _join(types: frozenset[Type]) -> Type | None:
+    if bfloat16 in types and len(types) > 1:
+        return _join_bfloat16(types - {bfloat16})
     strong = {t.numpy for t in types if isinstance(t, DType)}
     weak = next((t for t in (WEAK_FLOAT, INDEX, WEAK_INT) if t in types), None)
     if not strong:
@@ -245,19 +318,31 @@ def _join(types: frozenset[Type]) -> Type | None:
     return _BY_NAME[common.name]
 
 
+def _join_bfloat16(others: frozenset[Type]) -> Type | None:
+    """bfloat16 holds what float16 has room for: bools and integers of 8 bits. Whatever is wider
+    needs float32, or float64 as beside a float32; so does float16, which has more digits."""
+    if all(isinstance(t, Weak) or t.bits <= 8 for t in others):
+        return bfloat16
+    return _join(others | {float32})
+
+
 def same_kind(source: Type, target: DType) -> bool:
     """Whether `source` may be stored as `target` without an explicit cast (NumPy's same_kind)."""
     if isinstance(source, Weak):
         return target.is_float or (source is not WEAK_FLOAT and target.is_int)
+    if source.is_float or target.is_float:
+        return target.is_float
     return bool(np.can_cast(source.numpy, target.numpy, casting="same_kind"))
 
 
-def for_float_function(t: Type | None) -> Type | None:
-    """The type in which NumPy computes exp, sqrt, ... of a `t`; None where it would be float16."""
-    if t is None or t is WEAK_FLOAT:
-        return t
+def for_float_function(t: Type) -> Type:
+    """The type in which NumPy computes exp, sqrt, ... of a `t`."""
     if isinstance(t, Weak):
         return WEAK_FLOAT
     if t.is_float:
         return t
-    return None if t.bits <= 8 else float32 if t.bits == 16 else float64
+    return _HOLDS[t.bits]
+
+
+#: NumPy computes functions of bools and integers in the least float type that holds them all.
+_HOLDS = {1: float16, 8: float16, 16: float32, 32: float64, 64: float64}

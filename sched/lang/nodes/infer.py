@@ -7,6 +7,7 @@ from .dtypes import (
     WEAK_FLOAT,
     DType,
     Type,
+    bfloat16,
     bool_,
     concrete,
     float64,
@@ -133,13 +134,12 @@ class TypeInference:
         if rule == "divide":
             return t if c.is_float else WEAK_FLOAT if not isinstance(t, DType) else float64
         if rule in ("float", "ldexp"):
-            result = for_float_function(t)
-            if result is None:
+            if rule == "ldexp" and t is bfloat16:
                 raise self._error(
-                    f"NumPy computes {node.op} of {t!r} in float16, which is not supported yet",
-                    "cast to float32 first: ps.cast(ps.float32, x)",
+                    "bfloat16 does not hold every exponent that ldexp may be given",
+                    "ps.cast(ps.bfloat16, ps.ldexp(ps.cast(ps.float32, x), e)) rounds once, too",
                 )
-            return result
+            return for_float_function(t)
         if rule == "fma" and not c.is_float:
             raise self._error(f"fma works on floats, not on {t!r}", "write a * b + c")
         return t

@@ -124,7 +124,7 @@ def shared_texts(roots: Sequence[Node], names: Names | None = None) -> tuple[lis
 def _number(value: bool | int | float, dtype: object) -> str:
     """The shortest decimal that gives the value in its type."""
     if isinstance(value, float) and isinstance(dtype, DType) and dtype.is_float:
-        return str(dtype.numpy.type(value))
+        return str(dtype.scalar(value))
     return repr(value)
 
 

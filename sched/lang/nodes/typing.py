@@ -175,7 +175,8 @@ class Typer(TypeInference):
         if node.op == "abs" and t.kind in "bu":
             return operands[0]
         built = Op(node.op, operands, weak)
-        return contract(built) if t.is_float and not strict else built
+        fuses = t.is_float and not t.is_narrow and not strict
+        return contract(built) if fuses else built
 
     def _build_distance(self, node: Op, args: tuple[Node, ...], strict: bool) -> Node:
         """The distance of two values. For floats it is abs(a - b), in which products are fused as
@@ -186,7 +187,8 @@ class Typer(TypeInference):
         if concrete(common).is_int:
             return Op(node.op, operands, unsigned(common))
         difference = Op("sub", operands, common)
-        return Op("abs", (difference if strict else contract(difference),), common)
+        fuses = not (strict or concrete(common).is_narrow)
+        return Op("abs", (contract(difference) if fuses else difference,), common)
 
     def _build_integers(self, node: Op, args: tuple[Node, ...]) -> Node:
         """An operator on integers whose operands have other types than its result."""

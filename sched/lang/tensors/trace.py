@@ -76,6 +76,6 @@ def has_trace(*roots: Node) -> bool:
 
 def trace_text(label: str, value: Any, dtype: DType, stage: str, point: Mapping[str, int]) -> str:
     """One line of output: `x = 0.5 at C[i=3, j=4]`."""
-    shown = dtype.numpy.type(value) if dtype.is_float else bool(value) if dtype.is_bool else value
+    shown = dtype.scalar(value) if dtype.is_float else bool(value) if dtype.is_bool else value
     at = ", ".join(f"{name}={k}" for name, k in point.items())
     return f"{label} = {shown} at {stage}[{at}]"

@@ -143,7 +143,7 @@ class Script(ScriptExpressions):
         if few and array.size:
             made = f"np.array({array.tolist()!r}, np.{dtype if not dtype.is_bool else 'bool_'})"
         else:
-            read = f"np.frombuffer(base64.b64decode({e['data']!r}), {numpy_of(dtype.name)!r})"
+            read = f"np.frombuffer(base64.b64decode({e['data']!r}), {numpy_of(dtype)!r})"
             made = f"{read}.reshape({shape})"
         self._line(f"{self._named(number, e['name'])} = ps.Const({e['name']!r}, {made})")
 

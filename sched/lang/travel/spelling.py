@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ..nodes.dtypes import DType
 from .writer import Entry
 
 INFINITE = (float("inf"), float("-inf"))
@@ -54,8 +54,6 @@ def dtypes_of(names: Sequence[str]) -> str:
     return found if len(names) == 1 else f"({found})"
 
 
-def numpy_of(name: str) -> str:
+def numpy_of(dtype: DType) -> str:
     """NumPy's letters for a little-endian type."""
-    kinds = {"bool": "?", "float32": "<f4", "float64": "<f8"}
-    size = int(re.sub(r"\D", "", name) or 8) // 8
-    return kinds.get(name) or f"<{'u' if name[0] == 'u' else 'i'}{size}"
+    return "?" if dtype.is_bool else f"<{dtype.kind}{dtype.itemsize}"

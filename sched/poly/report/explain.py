@@ -19,6 +19,7 @@ from ..nests.loop_nest import (
     NestStage,
     children,
 )
+from ..program.accumulation import accumulates, is_exact
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.expressions import Translator
 from ..sets.isl import isl
@@ -49,7 +50,7 @@ def _explained(a: Analysis, said: Said) -> str:
         ("placement", list(placements(a))),
         ("storage", list(_storage(a))),
         ("requires", list(conditions(a))),
-        ("notes", [*notes(a, said), *_wider(a), *_guards(a)]),
+        ("notes", [*notes(a, said), *_wider(a), *_narrow_sums(a), *_guards(a)]),
         ("comments", list(_comments(said))),
     )
     lines = [f"Schedule of {a.program.signature()}"]
@@ -239,6 +240,18 @@ def _wider(a: Analysis) -> Iterator[str]:
     for d in a.program.definitions:
         for t in dict.fromkeys(_widened(d)):
             yield f"{d.name} computes in {t.name} from narrower floats ({d.span})"
+
+
+def _narrow_sums(a: Analysis) -> Iterator[str]:
+    """Sums and products that are kept in a 16-bit float, whose digits they soon exceed."""
+    for d in a.program.definitions:
+        t = d.func.dtypes[0]
+        if t.is_narrow and accumulates(d) and not is_exact(d):
+            yield (
+                f"{d.name} accumulates in {t.name}, of {t.format.precision} binary digits: what is "
+                f"smaller than its last one is lost; ps.float32 as the dtype of {d.func.name} "
+                f"keeps it ({d.span})"
+            )
 
 
 def _widened(d: Definition) -> Iterator[DType]:

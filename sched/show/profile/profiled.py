@@ -12,7 +12,7 @@ from ...codegen.runtime.arguments import is_contiguous
 from ...codegen.runtime.kernel import Kernel
 from ...codegen.runtime.threads import get_num_threads, threads as pinned
 from ...lang.errors.errors import CallTypeError, CallValueError
-from ...lang.nodes.dtypes import DType, float32, float64
+from ...lang.nodes.dtypes import FLOATS
 from ...targets.facts import machine
 from ..reporting.arguments import Asked
 from ..reporting.measure import Repeated
@@ -165,6 +165,5 @@ def _peak(code: Instrumented) -> tuple[float, str]:
     kinds = [
         k for c in code.plain.counts.values() for k in c.operations if WEIGHTS.get(k.split()[0])
     ]
-    doubles = sum(k.endswith("float64") for k in kinds)
-    dtype: DType = float64 if doubles > sum(k.endswith("float32") for k in kinds) else float32
+    dtype = max(FLOATS, key=lambda t: sum(k.split()[-1] == t.name for k in kinds))
     return known.peak(dtype), known.source

@@ -12,7 +12,7 @@ from ...codegen.ir.counts import WEIGHTS, Counts, Numbers, counts, stage_names
 from ...codegen.ir.ir import Buffer
 from ...codegen.ir.totals import Total
 from ...lang.arithmetic.evaluate import size_value
-from ...lang.nodes.dtypes import DType, float32, float64
+from ...lang.nodes.dtypes import FLOATS, DType
 from ...targets.facts import machine
 from ..parts.markup import Content, Markup, tag
 from .measure import Timed
@@ -76,12 +76,11 @@ class Work:
     @property
     def dtype(self) -> DType:
         """The type of float of most operations; float32 where there are none."""
-        doubles = sum(self._of(found, "float64") for found in self.stages.values())
-        singles = sum(self._of(found, "float32") for found in self.stages.values())
-        return float64 if doubles > singles else float32
+        counts = {t: sum(self._of(found, t.name) for found in self.stages.values()) for t in FLOATS}
+        return max(FLOATS, key=lambda t: counts[t])
 
     def _of(self, found: Counts, dtype: str) -> int:
-        each = [t for k, t in found.operations.items() if k.endswith(dtype) and _weight(k)]
+        each = [t for k, t in found.operations.items() if k.split()[-1] == dtype and _weight(k)]
         return sum(t.at(self.values) or 0 for t in each) if self.values else len(each)
 
 

@@ -23,11 +23,30 @@ def wrap(value: int, dtype: DType) -> int:
     return (value - dtype.min) % (1 << dtype.bits) + dtype.min
 
 
+#: Bits of the significand, exponents of the smallest denormal and of the largest numbers.
+_FORMATS = {
+    "float16": (11, -24, 15), "bfloat16": (8, -133, 127),
+    "float32": (24, -149, 127), "float64": (53, -1074, 1023),
+}  # fmt: skip
+
+
+def scalar(a: Number, dtype: DType) -> Any:
+    """A number as NumPy's; for bfloat16, which NumPy does not have, as a float32."""
+    return (np.float32 if dtype.name == "bfloat16" else dtype.numpy.type)(a)
+
+
+def within(value: Any, dtype: DType) -> float:
+    """What `scalar` computes with, in the type itself."""
+    if dtype.name != "bfloat16" or not math.isfinite(value) or value == 0:
+        return float(value)
+    return rounded(Fraction(float(value)), dtype)
+
+
 def rounded(exact: Fraction, dtype: DType, sign: float = 1.0) -> float:
     """The nearest float, ties to even; `sign` is that of an exact zero."""
     if exact == 0:
         return math.copysign(0.0, sign)
-    precision, low, high = (24, -149, 127) if dtype.bits == 32 else (53, -1074, 1023)
+    precision, low, high = _FORMATS[dtype.name]
     size = abs(exact)
     exponent = size.numerator.bit_length() - size.denominator.bit_length()
     if Fraction(2) ** exponent > size:
@@ -66,8 +85,8 @@ def binary(op: str, a: Number, b: Number, dtype: DType) -> Number:
         return _lattice(op, a, b)
     if dtype.is_float:
         with np.errstate(all="ignore"):
-            result = _FLOAT[op](dtype.numpy.type(a), dtype.numpy.type(b))
-        return float(result)
+            result = _FLOAT[op](scalar(a, dtype), scalar(b, dtype))
+        return within(result, dtype)
     if dtype.is_bool:
         return _BOOL[op](bool(a), bool(b))
     if op == "absd":
@@ -198,10 +217,10 @@ def unary(op: str, a: Number, dtype: DType) -> Number:
         return wrap({"neg": -a, "abs": abs(a)}.get(op, a), dtype)
     if op in ("floor", "ceil", "round"):
         function = {"floor": np.floor, "ceil": np.ceil, "round": np.rint}[op]
-        return float(function(dtype.numpy.type(a)))
+        return within(function(scalar(a, dtype)), dtype)
     if op == "sqrt":
         with np.errstate(all="ignore"):
-            return float(np.sqrt(dtype.numpy.type(a)))
+            return within(np.sqrt(scalar(a, dtype)), dtype)
     return -a if op == "neg" else math.fabs(a)
 
 
@@ -237,12 +256,13 @@ def samples(dtype: DType) -> list[Number]:
 
 
 def _float_samples(dtype: DType) -> list[Number]:
-    info = np.finfo(dtype.numpy)
-    tiny, huge = float(info.smallest_subnormal), float(info.max)
-    positive = [0.0, tiny, 3 * tiny, float(info.smallest_normal), float(info.eps), 0.1, 0.3, 0.5]
-    positive += [1 - float(info.epsneg), 1.0, 1 + float(info.eps), 1.5, 2.5, 3.0, 7.0, 1e10 / 3]
+    precision, low, high = _FORMATS[dtype.name]
+    tiny, eps = 2.0**low, 2.0 ** (1 - precision)
+    huge, normal = (2 - eps) * 2.0**high, 2.0 ** (low + precision - 1)
+    positive = [0.0, tiny, 3 * tiny, normal, eps, 0.1, 0.3, 0.5]
+    positive += [1 - eps / 2, 1.0, 1 + eps, 1.5, 2.5, 3.0, 7.0, 1e10 / 3]
     positive += [127.5, 255.5, 32767.5, 65535.5, 2.0**31, 2.0**32, 2.0**63, 2.0**64, 2.0**24 + 2]
-    positive += [float(np.nextafter(dtype.numpy.type(2.0**e), 0)) for e in (7, 31, 32, 63, 64)]
+    positive += [2.0**e * (1 - eps / 2) for e in (7, 31, 32, 63, 64)]
     positive += [huge / 2, huge, math.inf]
-    exact = [float(dtype.numpy.type(x)) for x in positive]
+    exact = [x if math.isinf(x) else rounded(Fraction(x), dtype) for x in positive]
     return [*exact, *(-x for x in exact), math.nan]

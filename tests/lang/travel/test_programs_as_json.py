@@ -247,7 +247,7 @@ REFUSED: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "literal": (entry("literal", value="ten"), "has value = 'ten', which is no number"),
     "too large": (entry("literal", value=1 << 70, type="int"), "does not fit in 64 bits"),
     "typed": (entry("literal", value=300, type="int8"), "300 is no int8"),
-    "type": (entry("literal", type="float16"), "there is no type 'float16'"),
+    "type": (entry("literal", type="float8"), "there is no type 'float8'"),
     "field": (entry("define", note="x"), "has 'note', which is no field of define"),
     "serial": (entry("define", serials=[10**6]), "which is not its own"),
     "serials": (entry("define", serials=[]), "is more than so many things"),

@@ -1,0 +1,151 @@
+"""float16 and bfloat16: compiled code on every number, against NumPy and exact fractions."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import polysched as ps
+from polysched.lang.arithmetic.fma import round_fraction
+from polysched.lang.nodes import bfloat
+
+n, i = ps.size("n"), ps.vars("i")
+EVERY = np.arange(1 << 16, dtype=np.uint16)
+TYPES = pytest.mark.parametrize("dtype", [ps.float16, ps.bfloat16], ids=str)
+
+
+def singles(dtype, bits):
+    """The numbers of these bits, as float32, by NumPy alone."""
+    if dtype is ps.float16:
+        return bits.view(np.float16).astype(np.float32)
+    return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def nearest(dtype, numbers):
+    """The bits of float32 numbers in the type; all NaNs are one."""
+    with np.errstate(all="ignore"):
+        bits = numbers.astype(np.float16).view(np.uint16)
+    found = bits if dtype is ps.float16 else bfloat.rounded(numbers)
+    return np.where(np.isnan(numbers), 0x7FFF, found)
+
+
+def computed(expression, width, **arrays):
+    f = ps.Func("f", (n,))
+    f[i] = expression
+    s = ps.Schedule(f)
+    if width > 1:
+        s[f].vectorize(i, width)
+    # An object that needs a routine which the process does not have is refused here.
+    return s.compile()(**arrays)
+
+
+def bits_of(dtype, array):
+    bits = np.asarray(array).view(np.uint16)
+    return np.where(np.isnan(singles(dtype, bits)), 0x7FFF, bits)
+
+
+@TYPES
+@pytest.mark.parametrize("width", [1, 8])
+@pytest.mark.parametrize(
+    ("ours", "numpys"),
+    [(ps.sqrt, np.sqrt), (ps.floor, np.floor), (lambda x: x * x, np.square), (abs, np.abs),
+     (lambda x: 1 / x, np.reciprocal), (lambda x: -x, np.negative)],
+    ids=["sqrt", "floor", "square", "abs", "reciprocal", "negative"],
+)  # fmt: skip
+def test_2_1_every_number_is_rounded_once(dtype, width, ours, numpys):
+    x = ps.Input("x", dtype, (n,))
+    with np.errstate(all="ignore"):
+        expected = nearest(dtype, numpys(singles(dtype, EVERY)))
+    found = computed(ours(x[i]), width, x=EVERY.view(dtype.numpy))
+    np.testing.assert_array_equal(bits_of(dtype, found), expected)
+
+
+@TYPES
+@pytest.mark.parametrize("width", [1, 8])
+@pytest.mark.parametrize("source", [ps.float64, ps.int64], ids=str)
+def test_2_1_wide_numbers_beside_ties_are_rounded_once(dtype, width, source):
+    """Ties, and their nearest neighbours, that float32 takes for ties."""
+    digits = dtype.format.precision
+    ties = [Fraction(2 * k + 1) * 2**e for k in (1 << (digits - 1), (1 << digits) - 3)
+            for e in (3, 40 - digits)]  # fmt: skip
+    if source is ps.float64:
+        ties = [*ties, Fraction(3, 2**30), Fraction(5, 2**134)]
+        values = [float(t * (1 + d * Fraction(1, 1 << 50))) for t in ties for d in (-1, 0, 1)]
+    else:
+        values = [int(t + d) for t in ties for d in (-1, 0, 1)]
+    values += [-v for v in values]
+    x = ps.Input("x", source, (n,))
+    found = computed(ps.cast(dtype, x[i]), width, x=np.array(values, source.numpy))
+    with np.errstate(over="ignore"):
+        expected = [
+            dtype.bits_of(round_fraction(Fraction(v), dtype)) | (v < 0) << 15 for v in values
+        ]
+    np.testing.assert_array_equal(found.view(np.uint16), expected)
+
+
+def test_2_1_a_multiply_add_that_two_roundings_get_wrong():
+    x, y, z = (ps.Input(name, ps.bfloat16, (n,)) for name in "xyz")
+    given = {name: ps.bfloat16.array([v] * 8) for name, v in zip(
+        "xyz", (1.0 + 2**-7, 1.0 - 2**-8, 2.0**-100), strict=True)}  # fmt: skip
+    exact = Fraction(1 + Fraction(1, 128)) * (1 - Fraction(1, 256)) + Fraction(1, 2**100)
+    wanted = float(round_fraction(exact, ps.bfloat16))
+    for width in (1, 8):
+        found = computed(ps.fma(x[i], y[i], z[i]), width, **given)
+        assert set(singles(ps.bfloat16, found.view(np.uint16)).tolist()) == {wanted}
+
+
+@TYPES
+def test_2_1_payloads_of_nans_stay_as_far_as_there_is_room(dtype):
+    x = ps.Input("x", ps.float32, (n,))
+    words = np.array([0x7FC12000, 0xFFD52000, 0x7F812000], np.uint32)
+    found = computed(ps.cast(dtype, x[i]), 1, x=words.view(np.float32)).view(np.uint16)
+    shift, sign = (13, 0x8000) if dtype is ps.float16 else (16, 0x8000)
+    payload = (words & 0x7FFFFF) >> shift
+    quiet = 1 << (dtype.format.mantissa - 1)
+    top = dtype.format.sign - (1 << dtype.format.mantissa)
+    np.testing.assert_array_equal(found, payload | quiet | top | (words >> 16) & sign)
+
+
+@pytest.mark.parametrize("other", [ps.int8, ps.int16, ps.int32, ps.float16, ps.float64], ids=str)
+def test_2_1_types_beside_bfloat16(other):
+    a, b = ps.Input("a", ps.bfloat16, (n,)), ps.Input("b", other, (n,))
+    f = ps.Func("f", (n,))
+    f[i] = a[i] + b[i]
+    wanted = {"int8": ps.bfloat16, "int32": ps.float64, "float64": ps.float64}
+    assert f.dtype is wanted.get(other.name, ps.float32)
+
+
+@pytest.mark.parametrize("given", [np.uint16, np.float16, np.float32])
+def test_1_4_arrays_of_other_types_are_no_bfloat16(given):
+    x = ps.Input("x", ps.bfloat16, (n,))
+    f = ps.Func("f", (n,))
+    f[i] = x[i]
+    with pytest.raises(ps.CallTypeError, match="not bfloat16"):
+        f(np.zeros(3, given))
+
+
+@TYPES
+def test_2_2_a_sum_of_ones_stops_growing(dtype):
+    x, k = ps.Input("x", dtype, (n,)), ps.RVar("k", 0, n)
+    s = ps.Func("s", ())
+    s[()] = 0
+    s[()] += x[k]
+    ones = dtype.array(np.ones(4096, np.float32))
+    total = float(singles(dtype, np.asarray(s(ones)).reshape(1).view(np.uint16))[0])
+    assert s.dtype is dtype
+    assert total == min(4096, 2**dtype.format.precision)
+    assert math.isfinite(total)
+
+
+@TYPES
+def test_2_2_explain_warns_of_it(dtype):
+    x, k = ps.Input("x", dtype, (n,)), ps.RVar("k", 0, n)
+    for kept, warns in ((dtype, True), (ps.float32, False)):
+        s = ps.Func("s", (), kept)
+        s[()] = 0
+        s[()] += ps.cast(kept, x[k])
+        said = str(ps.Schedule(s).explain())
+        assert (f"accumulates in {dtype}" in said) is warns
