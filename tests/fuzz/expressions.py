@@ -24,7 +24,9 @@ from .reads import Reads
 from .vocabulary import KINDS, Kind, Scope, Value
 from .world import FLOATS, INTEGERS, World
 
-_FUNCTIONS = ("sqrt", "exp", "log", "tanh", "sigmoid", "rsqrt")
+_FUNCTIONS = ("sqrt", "exp", "log", "tanh", "sigmoid", "rsqrt", "sign")
+_OF_TWO = ("ps.copysign", "ps.heaviside", "ps.nextafter", "ps.fmod")
+_TESTS = ("isnan", "isinf", "isfinite", "signbit")
 
 
 class Expressions:
@@ -222,7 +224,7 @@ class Expressions:
                 return self.select(depth, "bool")
             case _:
                 a = self._strong(self.value(depth - 1, "float"))
-                return Value(f"({a.text} != {a.text})", bool_)
+                return Value(f"ps.{self.choices.pick(_TESTS)}({a.text})", bool_)
 
     def _float(self, depth: int) -> Value:
         form = self.choices.weighted(
@@ -232,12 +234,14 @@ class Expressions:
         match form:
             case "binary":
                 ops = ("+", "-", "*", "/", "ps.minimum", "ps.maximum", "ps.absd", "//", "%")
-                return self._binary(depth, "float", ops)
+                return self._binary(depth, "float", (*ops, self.choices.pick(_OF_TWO)))
             case "product sum":
                 return self._product_sum(depth)
             case "unary":
                 a = self._strong(self.value(depth - 1, "float"))
-                op = self.choices.pick(("-", "abs", "ps.strict", "ps.floor", "ps.ceil", "ps.rint"))
+                op = self.choices.pick(
+                    ("-", "abs", "ps.strict", "ps.floor", "ps.ceil", "ps.rint", "ps.trunc")
+                )
                 return Value(f"{op}({a.text})", a.type)
             case "select":
                 return self.select(depth, "float")

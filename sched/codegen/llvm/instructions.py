@@ -134,5 +134,6 @@ UNARY: dict[str, Unary] = {
     "floor": _rounding("floor"),
     "ceil": _rounding("ceil"),
     "round": _rounding("roundeven"),
+    "trunc": _rounding("trunc"),
     "strict": lambda b, x: x,
 }

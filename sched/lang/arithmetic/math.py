@@ -20,12 +20,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from ..nodes.dtypes import DType
-from ..nodes.nodes import Node, Param, ParamInfo
+from ..nodes.dtypes import DType, concrete, float64
+from ..nodes.nodes import Node, Op, Param, ParamInfo
 from ..nodes.ops import OPS
 from .math_exp import exp, sigmoid, tanh
 from .math_log import log
 from .math_scale import ldexp
+from .math_simple import (
+    copysign,
+    fmod,
+    heaviside,
+    isfinite,
+    isinf,
+    isnan,
+    nextafter,
+    sign,
+    signbit,
+)
 from .math_terms import Term, apply
 
 
@@ -46,6 +57,12 @@ def expansion(op: str, dtype: DType) -> tuple[tuple[Param, ...], Node]:
     return params, _FUNCTIONS[op](*(Term(p, dtype) for p in params)).node
 
 
+def expansion_of(node: Op) -> tuple[tuple[Param, ...], Node]:
+    """The expansion of a function in the type that its operands have."""
+    first = node.operands[0].type
+    return expansion(node.op, float64 if first is None else concrete(first))
+
+
 def rsqrt(x: Term) -> Term:
     """1 / sqrt(x): a square root, then a division."""
     return 1.0 / apply("sqrt", x)
@@ -58,4 +75,13 @@ _FUNCTIONS: dict[str, Callable[..., Term]] = {
     "sigmoid": sigmoid,
     "rsqrt": rsqrt,
     "ldexp": ldexp,
+    "isnan": isnan,
+    "isinf": isinf,
+    "isfinite": isfinite,
+    "signbit": signbit,
+    "copysign": copysign,
+    "sign": sign,
+    "heaviside": heaviside,
+    "nextafter": nextafter,
+    "fmod": fmod,
 }

@@ -80,7 +80,7 @@ class TypeInference:
         rule = OPS[node.op].rule
         if rule == "cast":
             return node.type
-        if rule == "compare":
+        if rule in ("compare", "test"):
             self._operand_type(node, args)
             return bool_
         if rule == "strict":
@@ -116,12 +116,14 @@ class TypeInference:
     def _working_type(self, node: Op, t: Type, args: list[Type | None]) -> Type:
         """The type in which an operator computes with operands of the common type `t`."""
         rule, c = OPS[node.op].rule, concrete(t)
-        if rule in ("arith", "distance", "divide", "round") and c.is_bool:
+        if rule in ("arith", "distance", "divide", "round", "sign", "fmod") and c.is_bool:
             return self._bool_arithmetic(node)
         if rule in ("bits", "not") and c.is_float:
             raise self._no_bits(node, t, args)
         if rule == "bits" and node.op in ("shl", "shr") and c.is_bool:
             return int64 if t is bool_ else t
+        if rule == "test":
+            return t if c.is_float else float64
         if rule == "divide":
             return t if c.is_float else WEAK_FLOAT if not isinstance(t, DType) else float64
         if rule in ("float", "ldexp"):

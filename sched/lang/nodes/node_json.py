@@ -179,9 +179,11 @@ def _is_typed(op: str, operands: Sequence[Any], result: Any) -> bool:
             return all(x == t for x in given) and not t.is_bool
         case "distance":
             return given[0] == given[1] and given[0].is_int and t == unsigned(given[0])
+        case "test":
+            return given[0].is_float and t.is_bool
         case "lattice" | "bits" | "not" | "strict" | "round" | "fma":
             return all(x == t for x in given)
-        case "divide" | "float" | "ldexp":
+        case "divide" | "float" | "ldexp" | "sign" | "fmod":
             return all(x == t for x in given) and t.is_float
     return True
 

@@ -24,6 +24,9 @@ class OpInfo:
       compare  operands are promoted, the result is bool
       select   bool, then two values that are promoted
       float    an integer becomes a float as in NumPy; the result is a float
+      test     a float, or a number that becomes one exactly; the result is bool
+      sign     as arith; of integers made of minima and maxima
+      fmod     as arith; of integers made of the operators of integers
       ldexp    as float; the second operand is an integer, given to the operator as that float
       round    float to float; integers pass through unchanged
       cast     to the type that the node carries
@@ -37,7 +40,7 @@ class OpInfo:
     precedence: int = 100
 
 
-OPS: dict[str, OpInfo] = {
+_OPERATORS: dict[str, OpInfo] = {
     "add": OpInfo(2, "arith", "+", 50),
     "sub": OpInfo(2, "arith", "-", 50),
     "mul": OpInfo(2, "arith", "*", 60),
@@ -70,6 +73,11 @@ OPS: dict[str, OpInfo] = {
     "floor": OpInfo(1, "round"),
     "ceil": OpInfo(1, "round"),
     "round": OpInfo(1, "round"),
+    "trunc": OpInfo(1, "round"),
+}
+
+OPS: dict[str, OpInfo] = {
+    **_OPERATORS,
     # Functions: expanded into the operators above, to the same bits everywhere, by
     # `lang/arithmetic/math.py`.
     "rsqrt": OpInfo(1, "float"),
@@ -78,9 +86,13 @@ OPS: dict[str, OpInfo] = {
     "tanh": OpInfo(1, "float"),
     "sigmoid": OpInfo(1, "float"),
     "ldexp": OpInfo(2, "ldexp"),
+    **dict.fromkeys(("isnan", "isinf", "isfinite", "signbit"), OpInfo(1, "test")),
+    "sign": OpInfo(1, "sign"),
+    "fmod": OpInfo(2, "fmod"),
+    **dict.fromkeys(("copysign", "heaviside", "nextafter"), OpInfo(2, "float")),
 }
 
-FUNCTIONS = frozenset({"rsqrt", "exp", "log", "tanh", "sigmoid", "ldexp"})
+FUNCTIONS = frozenset(OPS) - frozenset(_OPERATORS)
 COMMUTATIVE = frozenset({"add", "mul", "min", "max", "and", "or", "xor"})
 COMPARISONS = {
     "lt": "ge", "ge": "lt", "gt": "le", "le": "gt", "eq": "ne", "ne": "eq",

@@ -16,12 +16,14 @@ from .dtypes import (
     DType,
     bool_,
     concrete,
+    float64,
     int64,
     same_kind,
     unsigned,
 )
 from .infer import TypeInference
 from .nodes import Const, Node, Op, Read
+from .of_integers import OF_INTEGERS
 from .ops import OPS
 from .printer import written_text
 
@@ -157,6 +159,9 @@ class Typer(TypeInference):
             return typed_comparison(node.op, args[0], args[1], concrete(common), self.span)
         if rule == "distance":
             return self._build_distance(node, args, strict)
+        if rule == "test":
+            working = concrete(self._operand_type(node, types) or float64)
+            return Op(node.op, (self._to(args[0], working),), bool_)
         weak = self._rule(node, types)
         assert weak is not None
         t = concrete(weak)
@@ -171,6 +176,8 @@ class Typer(TypeInference):
             return Op("or" if node.op == "add" else "and", operands, bool_)
         if node.op == "abs" and t.kind in "bu":
             return operands[0]
+        if t.is_int and rule in ("sign", "fmod"):
+            return OF_INTEGERS[rule](operands, weak)
         built = Op(node.op, operands, weak)
         return contract(built) if t.is_float and not strict else built
 

@@ -123,6 +123,9 @@ _INT: dict[str, Callable[[int, int, DType], int]] = {
 }
 
 
+ROUNDINGS = {"floor": np.floor, "ceil": np.ceil, "round": np.rint, "trunc": np.trunc}
+
+
 def unary(op: str, a: Number, dtype: DType) -> Number:
     """An operator of one operand of type `dtype`."""
     if op == "strict":
@@ -133,8 +136,8 @@ def unary(op: str, a: Number, dtype: DType) -> Number:
         return a
     if not dtype.is_float:
         return wrap({"neg": -a, "abs": abs(a)}.get(op, a), dtype)
-    if op in ("floor", "ceil", "round"):
-        function = {"floor": np.floor, "ceil": np.ceil, "round": np.rint}[op]
+    if op in ROUNDINGS:
+        function = ROUNDINGS[op]
         return float(function(dtype.numpy.type(a)))
     if op == "sqrt":
         with np.errstate(all="ignore"):

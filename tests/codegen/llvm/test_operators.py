@@ -15,7 +15,7 @@ from polysched.lang.nodes.printer import _PUBLIC
 TESTS = Path(__file__).resolve().parents[2]
 ELSEWHERE = {"cast", "bitcast", "select", "fma"}
 """Operators whose code and tests stand apart."""
-OF_FLOATS = {"div", "sqrt", "floor", "ceil", "round"}
+OF_FLOATS = {"div", "sqrt", "floor", "ceil", "round", "trunc"}
 
 
 def test_each_operator_has_code_and_a_test_of_it() -> None:
