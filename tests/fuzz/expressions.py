@@ -24,8 +24,11 @@ from .reads import Reads
 from .vocabulary import KINDS, Kind, Scope, Value
 from .world import FLOATS, INTEGERS, World
 
-_FUNCTIONS = ("sqrt", "exp", "log", "tanh", "sigmoid", "rsqrt", "sign")
-_OF_TWO = ("ps.copysign", "ps.heaviside", "ps.nextafter", "ps.fmod")
+_FUNCTIONS = (
+    "sqrt", "exp", "log", "tanh", "sigmoid", "rsqrt", "sign",
+    "exp2", "expm1", "sinh", "cosh", "log2", "log10", "log1p",
+)  # fmt: skip
+_OF_TWO = ("ps.copysign", "ps.heaviside", "ps.hypot", "ps.nextafter", "ps.fmod")
 _TESTS = ("isnan", "isinf", "isfinite", "signbit")
 
 

@@ -110,9 +110,7 @@ def test_what_stands_for_planned_functions_computes_them() -> None:
         return f
 
     vs, ws = np.linspace(0.5, 3, 7), np.array([0, 1, 7, 1023, 1 << 19])
-    np.testing.assert_allclose(value("log2", x=v[i])(vs), np.log2(vs), rtol=1e-14)
-    np.testing.assert_allclose(value("log1p", x=v[i])(vs), np.log1p(vs), rtol=1e-14)
-    np.testing.assert_allclose(value("expm1", x=v[i])(vs), np.expm1(vs), rtol=1e-14)
+    np.testing.assert_allclose(value("pow", x=v[i], y=2.5)(vs), vs**2.5, rtol=1e-14)
     counted = ps.Func("counted", (n,))
     assert "ps.sum((x >> b) & 1, b) counts ones" in PLANNED["popcount"]
     counted[i] = ps.sum((w[i] >> b) & 1, b)

@@ -38,6 +38,7 @@ from .math_simple import (
     signbit,
 )
 from .math_terms import Term, apply
+from .math_wide import FUNCTIONS as WIDE
 
 
 @cache
@@ -84,4 +85,5 @@ _FUNCTIONS: dict[str, Callable[..., Term]] = {
     "heaviside": heaviside,
     "nextafter": nextafter,
     "fmod": fmod,
+    **WIDE,
 }

@@ -13,10 +13,7 @@ _BITS = "a reduction over its bits: b = ps.RVar('b', 0, 32); ps.sum((x >> b) & 1
 
 PLANNED: dict[str, str] = {
     **dict.fromkeys(("sin", "cos", "tan", "erf", "arctan2"), _TABLE),
-    "log2": "ps.log(x) * 1.4426950408889634",
-    "log1p": "ps.log(1 + x), which is less exact for small x",
-    "expm1": "ps.exp(x) - 1, which is less exact for small x",
-    "pow": "x ** 3 for constant integers; ps.exp(y * ps.log(x)) for x > 0",
+    "pow": "ps.exp(y * ps.log(x)), for x > 0; x ** 3 for constant integers",
     **dict.fromkeys(("popcount", "clz", "ctz"), _BITS),
     "saturating_cast": "ps.cast(dtype, ps.clip(x, lo, hi))",
     "widening_add": "cast both first: ps.cast(ps.int32, a) + b",

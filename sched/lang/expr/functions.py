@@ -135,6 +135,13 @@ def _binary(op: str, doc: str) -> Callable[[ExprLike, ExprLike], Expr]:
 
 
 exp = _unary("exp", "e to the power of x, below 1 ULP in float32 and 2 in float64.")
+exp2 = _unary("exp2", "2 to the power of x.")
+expm1 = _unary("expm1", "exp(x) - 1, exact also for small x.")
+sinh = _unary("sinh", "The hyperbolic sine.")
+cosh = _unary("cosh", "The hyperbolic cosine.")
+log2 = _unary("log2", "The logarithm to base 2; an integer of a power of two.")
+log10 = _unary("log10", "The logarithm to base 10.")
+log1p = _unary("log1p", "log(1 + x), exact also for small x; -inf at -1, NaN below.")
 log = _unary("log", "The natural logarithm; -inf at 0, NaN below.")
 tanh = _unary("tanh", "The hyperbolic tangent.")
 sigmoid = _unary("sigmoid", "1 / (1 + exp(-x)), without overflow.")
@@ -151,6 +158,7 @@ isinf = _unary("isinf", "Whether x is an infinity; of integers False.")
 isfinite = _unary("isfinite", "Whether x is neither NaN nor an infinity.")
 signbit = _unary("signbit", "Whether x has a sign, as -0.0 has; a NaN has none.")
 copysign = _binary("copysign", "The size of x with the sign of y; a NaN counts as positive.")
+hypot = _binary("hypot", "sqrt(x**2 + y**2), without overflow; inf where one is infinite.")
 heaviside = _binary("heaviside", "0 where x < 0, y where x == 0, 1 where x > 0; NaN of NaN.")
 nextafter = _binary("nextafter", "The float next to x on the way to y.")
 fmod = _binary("fmod", "The remainder of x / y rounded towards zero: exact, with x's sign.")
@@ -165,7 +173,8 @@ Expr._ufuncs.update(
     {
         **{f.__name__: f for f in (exp, log, tanh, sqrt, floor, ceil, ldexp)},
         **{f.__name__: f for f in (trunc, sign, isnan, isinf, isfinite, signbit)},
-        **{f.__name__: f for f in (copysign, heaviside, nextafter, fmod)},
+        **{f.__name__: f for f in (copysign, heaviside, hypot, nextafter, fmod)},
+        **{f.__name__: f for f in (exp2, expm1, sinh, cosh, log2, log10, log1p)},
         "absolute": absolute, "fabs": absolute, "rint": rint, "minimum": minimum,
         "maximum": maximum, "negative": lambda a: unary("neg", a),
         "positive": lambda a: Expr(as_node(a)), "square": lambda a: binary("mul", a, a),
@@ -194,8 +203,10 @@ Expr._functions.update(
 )
 assert all(hasattr(np, name) for name in Expr._ufuncs)
 __all__ = [
-    "absd", "absolute", "bitcast", "cast", "ceil", "clip", "copysign", "exp", "floor", "fma",
-    "fmod", "heaviside", "isfinite", "isinf", "isnan", "ldexp", "log", "maximum", "minimum", "mux",
-    "nextafter", "remainder", "rint", "rsqrt", "select", "sigmoid", "sign", "signbit", "sqrt",
+    "absd", "absolute", "bitcast", "cast", "ceil", "clip", "copysign", "cosh", "exp", "exp2",
+    "expm1", "floor", "fma", "fmod", "heaviside", "hypot", "isfinite", "isinf", "isnan", "ldexp",
+    "log", "log10", "log1p", "log2", "maximum", "minimum", "mux",
+    "nextafter", "remainder", "rint", "rsqrt", "select", "sigmoid", "sign", "signbit", "sinh",
+    "sqrt",
     "strict", "tanh", "trunc", "where",
 ]  # fmt: skip

@@ -87,9 +87,11 @@ OPS: dict[str, OpInfo] = {
     "sigmoid": OpInfo(1, "float"),
     "ldexp": OpInfo(2, "ldexp"),
     **dict.fromkeys(("isnan", "isinf", "isfinite", "signbit"), OpInfo(1, "test")),
+    **dict.fromkeys(("exp2", "expm1", "sinh", "cosh"), OpInfo(1, "float")),
+    **dict.fromkeys(("log2", "log10", "log1p"), OpInfo(1, "float")),
     "sign": OpInfo(1, "sign"),
     "fmod": OpInfo(2, "fmod"),
-    **dict.fromkeys(("copysign", "heaviside", "nextafter"), OpInfo(2, "float")),
+    **dict.fromkeys(("copysign", "heaviside", "hypot", "nextafter"), OpInfo(2, "float")),
 }
 
 FUNCTIONS = frozenset(OPS) - frozenset(_OPERATORS)
