@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from ..lang.arithmetic.math import expansion
+from ..lang.arithmetic.math import expansion_of
 from ..lang.arithmetic.scalar import Value, as_value, meaning, wrapping
 from ..lang.nodes.dtypes import concrete
 from ..lang.nodes.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
@@ -153,7 +153,7 @@ class Evaluator:
 
     def _expanded(self, node: Op, arguments: list[Function]) -> Function:
         """A function of `lang.math`: its expansion, evaluated at the values of the arguments."""
-        placeholders, body = expansion(node.op, concrete(node.type or _fail(node)))
+        placeholders, body = expansion_of(node)
         function = Evaluator((body,), self._symbols, self._values, self._faults)[body]
         given = list(zip(placeholders, arguments, strict=True))
         return lambda env: function({p: a(env) for p, a in given})

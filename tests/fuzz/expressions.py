@@ -34,7 +34,12 @@ _COUNTED = (
     *("mul_shift_right", "rounding_mul_shift_right"),
 )
 _WIDENING = ("widening_add", "widening_mul")
-_FUNCTIONS = ("sqrt", "exp", "log", "tanh", "sigmoid", "rsqrt")
+_FUNCTIONS = (
+    "sqrt", "exp", "log", "tanh", "sigmoid", "rsqrt", "sign",
+    "exp2", "expm1", "sinh", "cosh", "log2", "log10", "log1p",
+)  # fmt: skip
+_OF_TWO_FLOATS = ("ps.copysign", "ps.heaviside", "ps.hypot", "ps.nextafter", "ps.fmod")
+_TESTS = ("isnan", "isinf", "isfinite", "signbit")
 
 
 class Expressions:
@@ -262,7 +267,7 @@ class Expressions:
                 return self.select(depth, "bool")
             case _:
                 a = self._strong(self.value(depth - 1, "float"))
-                return Value(f"({a.text} != {a.text})", bool_)
+                return Value(f"ps.{self.choices.pick(_TESTS)}({a.text})", bool_)
 
     def _float(self, depth: int) -> Value:
         form = self.choices.weighted(
@@ -272,12 +277,14 @@ class Expressions:
         match form:
             case "binary":
                 ops = ("+", "-", "*", "/", "ps.minimum", "ps.maximum", "ps.absd", "//", "%")
-                return self._binary(depth, "float", ops)
+                return self._binary(depth, "float", (*ops, self.choices.pick(_OF_TWO_FLOATS)))
             case "product sum":
                 return self._product_sum(depth)
             case "unary":
                 a = self._strong(self.value(depth - 1, "float"))
-                op = self.choices.pick(("-", "abs", "ps.strict", "ps.floor", "ps.ceil", "ps.rint"))
+                op = self.choices.pick(
+                    ("-", "abs", "ps.strict", "ps.floor", "ps.ceil", "ps.rint", "ps.trunc")
+                )
                 return Value(f"{op}({a.text})", a.type)
             case "select":
                 return self.select(depth, "float")

@@ -40,6 +40,7 @@ from .totals import UNKNOWN, Total
 WEIGHTS = {
     "add": 1, "sub": 1, "mul": 1, "div": 1, "floordiv": 1, "mod": 1, "fma": 2, "sqrt": 1,
     "min": 1, "max": 1, "abs": 1, "absd": 1, "neg": 1, "floor": 1, "ceil": 1, "round": 1,
+    "trunc": 1,
     "and": 1, "or": 1, "xor": 1, "shl": 1, "shr": 1, **dict.fromkeys(INTEGER, 1),
 }  # fmt: skip
 """How many operations of arithmetic an operator is; comparisons, choices and conversions are

@@ -40,7 +40,7 @@ def apply(b: FunctionBuilder, op: str, operands: Sequence[Value], dtype: DType) 
     raise InternalError(f"no code for operator {op!r} of {len(operands)} operands")
 
 
-_EXACT = ("min", "max", "floor", "ceil", "round")
+_EXACT = ("min", "max", "floor", "ceil", "round", "trunc")
 """Operators whose value is held by the type of their operands."""
 
 
@@ -160,6 +160,7 @@ UNARY: dict[str, Unary] = {
     "floor": _rounding("floor"),
     "ceil": _rounding("ceil"),
     "round": _rounding("roundeven"),
+    "trunc": _rounding("trunc"),
     "strict": lambda b, x: x,
     **integer_functions.UNARY,
 }

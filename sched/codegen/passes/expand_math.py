@@ -7,8 +7,7 @@ so that scalar code, vector code and the interpreter give the same bits.
 
 from __future__ import annotations
 
-from ...lang.arithmetic.math import expansion
-from ...lang.nodes.dtypes import concrete
+from ...lang.arithmetic.math import expansion_of
 from ...lang.nodes.nodes import Node, Op, substitute
 from ...lang.nodes.ops import FUNCTIONS
 from ..ir.ir import Module
@@ -20,8 +19,7 @@ def expand_math(module: Module) -> Module:
 
     def rule(node: Node) -> Node:
         if isinstance(node, Op) and node.op in FUNCTIONS:
-            assert node.type is not None
-            placeholders, body = expansion(node.op, concrete(node.type))
+            placeholders, body = expansion_of(node)
             return substitute(body, dict(zip(placeholders, node.operands, strict=True)))
         return node
 

@@ -63,9 +63,9 @@ def _value(
         case Op(op="select", operands=(c, a, b)):
             return values[a] if values[c] else values[b]
         case Op(op=op, operands=operands) if op in FUNCTIONS:
-            from .math import expansion  # on demand: `import polysched` needs no formulas
+            from .math import expansion_of  # on demand: `import polysched` needs no formulas
 
-            placeholders, body = expansion(op, t)
+            placeholders, body = expansion_of(node)
             given = dict(zip(placeholders, map(values.__getitem__, operands), strict=True))
             return _evaluated(body, given, sizes, params)
         case Op(op=op, operands=operands):

@@ -20,13 +20,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from ..nodes.dtypes import DType
+from ..nodes.dtypes import DType, concrete, float64
 from ..nodes.nodes import Node, Op, Param, ParamInfo, substitute
 from ..nodes.ops import OPS
 from .math_exp import exp, sigmoid, tanh
 from .math_log import log
 from .math_scale import ldexp
+from .math_simple import (
+    copysign,
+    fmod,
+    heaviside,
+    isfinite,
+    isinf,
+    isnan,
+    nextafter,
+    sign,
+    signbit,
+)
 from .math_terms import Term, apply
+from .math_wide import FUNCTIONS as WIDE
 
 
 @cache
@@ -53,13 +65,21 @@ def _placeholders(op: str, dtype: DType) -> tuple[Param, ...]:
 
 
 def _widened(op: str, dtype: DType) -> tuple[tuple[Param, ...], Node]:
-    """The function in the wider type that its own is computed in, rounded to that."""
+    """The function in the wider type that its own is computed in, rounded to that; what tests a
+    float is a bool, and has nothing to round."""
     wide, body = expansion(op, dtype.computed)
     params = _placeholders(op, dtype)
     given: dict[Node, Node] = {
         w: Op("cast", (p,), dtype.computed) for w, p in zip(wide, params, strict=True)
     }
-    return params, Op("cast", (substitute(body, given),), dtype)
+    found = substitute(body, given)
+    return params, found if OPS[op].rule == "test" else Op("cast", (found,), dtype)
+
+
+def expansion_of(node: Op) -> tuple[tuple[Param, ...], Node]:
+    """The expansion of a function in the type that its operands have."""
+    first = node.operands[0].type
+    return expansion(node.op, float64 if first is None else concrete(first))
 
 
 def rsqrt(x: Term) -> Term:
@@ -74,4 +94,14 @@ _FUNCTIONS: dict[str, Callable[..., Term]] = {
     "sigmoid": sigmoid,
     "rsqrt": rsqrt,
     "ldexp": ldexp,
+    "isnan": isnan,
+    "isinf": isinf,
+    "isfinite": isfinite,
+    "signbit": signbit,
+    "copysign": copysign,
+    "sign": sign,
+    "heaviside": heaviside,
+    "nextafter": nextafter,
+    "fmod": fmod,
+    **WIDE,
 }

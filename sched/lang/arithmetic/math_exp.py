@@ -86,6 +86,12 @@ _CONSTANTS: dict[DType, _Constants] = {
     ),
 }  # fmt: skip
 
+
+def exp_coefficients(dtype: DType) -> tuple[float, ...]:
+    """c[k] of e**r = 1 + r + r**2 (c[0] + c[1] r + ...), |r| <= log(2) / 2."""
+    return for_type(_CONSTANTS, dtype).exp
+
+
 #: The exponent that sigmoid adds to n at first, so that the product with 2**n is a normal number.
 _MARGIN = 64
 

@@ -7,6 +7,7 @@ its rounding then hardly counts next to n log(2).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf, nan
 
 from ..nodes.dtypes import float32, float64, int32
@@ -23,7 +24,7 @@ _SERIES_32 = (
 _LN2_32 = 0.6931471824645996
 _SQRT_HALF_32 = 0x3F3504F3
 
-_SERIES_64 = (
+SERIES_64 = (
     -0.6666666666666734, -0.39999999999416647, -0.2857142874202624, -0.22222198605298987,
     -0.18183562836985823, -0.1531408523867565, -0.1479562910556114,
 )  # fmt: skip
@@ -55,7 +56,19 @@ def _log64(x: Term, lift: Term) -> Term:
     """log(1 + f) = f - s (f - R), where s = f / (2 + f) and R = s**2 (c[0] + c[1] s**2 + ...).
 
     For log(1 + f) = 2 artanh(s) = 2 s + s R, and 2 s = f - s f. It needs half the coefficients of
-    a series in f, for one division. (`_SERIES_64` is -c.)
+    a series in f, for one division. (`SERIES_64` is -c.)
+    """
+    n, f, minus_s, rest = log64_parts(x, lift, SERIES_64)
+    return fma(n, _LN2_64[0], f + fma(minus_s, rest, n * _LN2_64[1]))
+
+
+def log64_parts(
+    x: Term, lift: Term | float, series: Sequence[float]
+) -> tuple[Term, Term, Term, Term]:
+    """n, f, and two factors of log(1 + f) - f, where x = 2**(n - lift) (1 + f) is a normal float64.
+
+    Args:
+        series: -c, as `SERIES_64` is.
     """
     mantissa, bias = x.dtype.format.mantissa, x.dtype.format.bias
     shifted = bits(x) + (_ONE_64 - _SQRT_HALF_64)
@@ -65,8 +78,8 @@ def _log64(x: Term, lift: Term) -> Term:
     n = from_bits((shifted >> mantissa) | _TWO_52) - (2.0**52 + bias) + lift
     minus_s = f / (-2.0 - f)
     square = minus_s * minus_s
-    rest = fma(square, polynomial(square, _SERIES_64), f)
-    return fma(n, _LN2_64[0], f + fma(minus_s, rest, n * _LN2_64[1]))
+    rest = fma(square, polynomial(square, series), f)
+    return n, f, minus_s, rest
 
 
 _FINITE = {float32: _log32, float64: _log64}

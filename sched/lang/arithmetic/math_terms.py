@@ -45,6 +45,9 @@ class Term:
     def __add__(self, other: Term | Number) -> Term:
         return apply("add", self, other)
 
+    def __radd__(self, other: Number) -> Term:
+        return apply("add", constant(other, self.dtype), self)
+
     def __sub__(self, other: Term | Number) -> Term:
         return apply("sub", self, other)
 
@@ -53,6 +56,9 @@ class Term:
 
     def __mul__(self, other: Term | Number) -> Term:
         return apply("mul", self, other)
+
+    def __rmul__(self, other: Number) -> Term:
+        return apply("mul", constant(other, self.dtype), self)
 
     def __truediv__(self, other: Term) -> Term:
         return apply("div", self, other)

@@ -164,6 +164,7 @@ _FLOAT: dict[str, Meaning] = {
     "floor": np.floor,
     "ceil": np.ceil,
     "round": np.rint,
+    "trunc": np.trunc,
 }
 
 

@@ -10,10 +10,7 @@ _TUPLE = "a tuple of the real and the imaginary part: dtype=(ps.float32, ps.floa
 
 PLANNED: dict[str, str] = {
     **dict.fromkeys(("sin", "cos", "tan", "erf", "arctan2"), _TABLE),
-    "log2": "ps.log(x) * 1.4426950408889634",
-    "log1p": "ps.log(1 + x), which is less exact for small x",
-    "expm1": "ps.exp(x) - 1, which is less exact for small x",
-    "pow": "x ** 3 for constant integers; ps.exp(y * ps.log(x)) for x > 0",
+    "pow": "ps.exp(y * ps.log(x)), for x > 0; x ** 3 for constant integers",
 }
 """Planned names, and what to write until the language has them."""
 

@@ -129,7 +129,23 @@ def _unary(op: str, doc: str) -> Callable[[ExprLike], Expr]:
     return function
 
 
+def _binary(op: str, doc: str) -> Callable[[ExprLike, ExprLike], Expr]:
+    def function(x: ExprLike, y: ExprLike) -> Expr:
+        return binary(op, x, y)
+
+    function.__name__ = function.__qualname__ = op
+    function.__doc__ = doc
+    return function
+
+
 exp = _unary("exp", "e to the power of x, below 1 ULP in float32 and 2 in float64.")
+exp2 = _unary("exp2", "2 to the power of x.")
+expm1 = _unary("expm1", "exp(x) - 1, exact also for small x.")
+sinh = _unary("sinh", "The hyperbolic sine.")
+cosh = _unary("cosh", "The hyperbolic cosine.")
+log2 = _unary("log2", "The logarithm to base 2; an integer of a power of two.")
+log10 = _unary("log10", "The logarithm to base 10.")
+log1p = _unary("log1p", "log(1 + x), exact also for small x; -inf at -1, NaN below.")
 log = _unary("log", "The natural logarithm; -inf at 0, NaN below.")
 tanh = _unary("tanh", "The hyperbolic tangent.")
 sigmoid = _unary("sigmoid", "1 / (1 + exp(-x)), without overflow.")
@@ -139,6 +155,18 @@ absolute = _unary("abs", "The absolute value; the smallest integer wraps to itse
 floor = _unary("floor", "Rounded down; integers pass unchanged.")
 ceil = _unary("ceil", "Rounded up; integers pass unchanged.")
 rint = _unary("round", "Rounded to nearest, ties to even, as NumPy; integers pass unchanged.")
+trunc = _unary("trunc", "Rounded towards zero; integers pass unchanged.")
+sign = _unary("sign", "-1, 0 or 1, and NaN of NaN.")
+isnan = _unary("isnan", "Whether x is NaN; of integers False.")
+isinf = _unary("isinf", "Whether x is an infinity; of integers False.")
+isfinite = _unary("isfinite", "Whether x is neither NaN nor an infinity.")
+signbit = _unary("signbit", "Whether x has a sign, as -0.0 has; a NaN has none.")
+copysign = _binary("copysign", "The size of x with the sign of y; a NaN counts as positive.")
+hypot = _binary("hypot", "sqrt(x**2 + y**2), without overflow; inf where one is infinite.")
+heaviside = _binary("heaviside", "0 where x < 0, y where x == 0, 1 where x > 0; NaN of NaN.")
+nextafter = _binary("nextafter", "The float next to x on the way to y.")
+fmod = _binary("fmod", "The remainder of x / y rounded towards zero: exact, with x's sign.")
+remainder = _binary("mod", "`x % y`: the remainder of x / y rounded down, with y's sign.")
 
 
 def _truth(x: ExprLike) -> Expr:
@@ -148,6 +176,9 @@ def _truth(x: ExprLike) -> Expr:
 Expr._ufuncs.update(
     {
         **{f.__name__: f for f in (exp, log, tanh, sqrt, floor, ceil, ldexp)},
+        **{f.__name__: f for f in (trunc, sign, isnan, isinf, isfinite, signbit)},
+        **{f.__name__: f for f in (copysign, heaviside, hypot, nextafter, fmod)},
+        **{f.__name__: f for f in (exp2, expm1, sinh, cosh, log2, log10, log1p)},
         "absolute": absolute, "fabs": absolute, "rint": rint, "minimum": minimum,
         "maximum": maximum, "negative": lambda a: unary("neg", a),
         "positive": lambda a: Expr(as_node(a)), "square": lambda a: binary("mul", a, a),
@@ -155,7 +186,6 @@ Expr._ufuncs.update(
         "logical_and": lambda a, b: _truth(a) & _truth(b),
         "logical_or": lambda a, b: _truth(a) | _truth(b),
         "logical_xor": lambda a, b: _truth(a) ^ _truth(b),
-        "isnan": lambda a: binary("ne", a, a),
         "invert": lambda a: unary("not", a), "power": lambda a, b: Expr(as_node(a)) ** b,
         "divmod": lambda a, b: divmod(Expr(as_node(a)), b), "clip": clip,
     }
@@ -177,7 +207,10 @@ Expr._functions.update(
 )
 assert all(hasattr(np, name) for name in Expr._ufuncs)
 __all__ = [
-    "absd", "absolute", "bitcast", "cast", "ceil", "clip", "exp", "floor", "fma", "ldexp", "log",
-    "maximum", "minimum", "mux", "rint", "rsqrt", "select", "sigmoid", "sqrt",
-    "strict", "tanh", "where",
+    "absd", "absolute", "bitcast", "cast", "ceil", "clip", "copysign", "cosh", "exp", "exp2",
+    "expm1", "floor", "fma", "fmod", "heaviside", "hypot", "isfinite", "isinf", "isnan", "ldexp",
+    "log", "log10", "log1p", "log2", "maximum", "minimum", "mux",
+    "nextafter", "remainder", "rint", "rsqrt", "select", "sigmoid", "sign", "signbit", "sinh",
+    "sqrt",
+    "strict", "tanh", "trunc", "where",
 ]  # fmt: skip

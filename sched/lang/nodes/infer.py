@@ -83,7 +83,7 @@ class TypeInference:
             if rule == "saturate":
                 self._check_limits(node)
             return node.type
-        if rule == "compare":
+        if rule in ("compare", "test"):
             self._operand_type(node, args)
             return bool_
         if rule == "strict":
@@ -123,7 +123,7 @@ class TypeInference:
     def _working_type(self, node: Op, t: Type, args: list[Type | None]) -> Type:
         """The type in which an operator computes with operands of the common type `t`."""
         rule, c = OPS[node.op].rule, concrete(t)
-        if rule in ("arith", "distance", "divide", "round") and c.is_bool:
+        if rule in ("arith", "distance", "divide", "round", "sign", "fmod") and c.is_bool:
             return self._bool_arithmetic(node)
         if rule in ("bits", "not", "integer", "counted", "widening") and c.is_float:
             raise self._no_bits(node, t, args)
@@ -131,6 +131,8 @@ class TypeInference:
             return self._bool_arithmetic(node)
         if rule == "bits" and node.op in ("shl", "shr") and c.is_bool:
             return int64 if t is bool_ else t
+        if rule == "test":
+            return t if c.is_float else float64
         if rule == "divide":
             return t if c.is_float else WEAK_FLOAT if not isinstance(t, DType) else float64
         if rule in ("float", "ldexp"):
@@ -138,6 +140,11 @@ class TypeInference:
                 raise self._error(
                     "bfloat16 does not hold every exponent that ldexp may be given",
                     "ps.cast(ps.bfloat16, ps.ldexp(ps.cast(ps.float32, x), e)) rounds once, too",
+                )
+            if node.op == "nextafter" and concrete(for_float_function(t)).is_narrow:
+                raise self._error(
+                    f"nextafter is of float32 and float64, not of {t!r}",
+                    "ps.nextafter(ps.cast(ps.float32, x), y) is the neighbour in float32",
                 )
             return for_float_function(t)
         if rule == "fma" and not c.is_float:

@@ -183,9 +183,11 @@ def _is_typed(op: str, operands: Sequence[Any], result: Any) -> bool:
             return False  # no typed expression has them
         case "integer" | "counted":
             return all(x == t for x in given) and t.is_int
+        case "test":
+            return given[0].is_float and t.is_bool
         case "lattice" | "bits" | "not" | "strict" | "round" | "fma":
             return all(x == t for x in given)
-        case "divide" | "float" | "ldexp":
+        case "divide" | "float" | "ldexp" | "sign" | "fmod":
             return all(x == t for x in given) and t.is_float
     return True
 

@@ -29,6 +29,9 @@ class OpInfo:
       compare  operands are promoted, the result is bool
       select   bool, then two values that are promoted
       float    an integer becomes a float as in NumPy; the result is a float
+      test     a float, or a number that becomes one exactly; the result is bool
+      sign     as arith; of integers made of minima and maxima
+      fmod     as arith; of integers made of the operators of integers
       ldexp    as float; the second operand is an integer, given to the operator as that float
       round    float to float; integers pass through unchanged
       cast     to the type that the node carries
@@ -42,7 +45,7 @@ class OpInfo:
     precedence: int = 100
 
 
-OPS: dict[str, OpInfo] = {
+_OPERATORS: dict[str, OpInfo] = {
     "add": OpInfo(2, "arith", "+", 50),
     "sub": OpInfo(2, "arith", "-", 50),
     "mul": OpInfo(2, "arith", "*", 60),
@@ -75,14 +78,7 @@ OPS: dict[str, OpInfo] = {
     "floor": OpInfo(1, "round"),
     "ceil": OpInfo(1, "round"),
     "round": OpInfo(1, "round"),
-    # Functions: expanded into the operators above, to the same bits everywhere, by
-    # `lang/arithmetic/math.py`.
-    "rsqrt": OpInfo(1, "float"),
-    "exp": OpInfo(1, "float"),
-    "log": OpInfo(1, "float"),
-    "tanh": OpInfo(1, "float"),
-    "sigmoid": OpInfo(1, "float"),
-    "ldexp": OpInfo(2, "ldexp"),
+    "trunc": OpInfo(1, "round"),
     # Of integers, with the widths and the rounding that machines have instructions for.
     **dict.fromkeys(
         (
@@ -97,12 +93,30 @@ OPS: dict[str, OpInfo] = {
     **dict.fromkeys(("popcount", "clz", "ctz", "bit_reverse", "byte_swap"), OpInfo(1, "integer")),
     **dict.fromkeys(("rotate_left", "rotate_right", "rounding_shift_right"), OpInfo(2, "counted")),
     **dict.fromkeys(("mul_shift_right", "rounding_mul_shift_right"), OpInfo(3, "counted")),
-    # Made of the operators above when they are typed.
+    # Made of others when they are typed.
     **dict.fromkeys(("widening_add", "widening_mul"), OpInfo(2, "widening")),
     "saturating_cast": OpInfo(1, "saturate"),
 }
 
-FUNCTIONS = frozenset({"rsqrt", "exp", "log", "tanh", "sigmoid", "ldexp"})
+OPS: dict[str, OpInfo] = {
+    **_OPERATORS,
+    # Functions: expanded into the operators above, to the same bits everywhere, by
+    # `lang/arithmetic/math.py`.
+    "rsqrt": OpInfo(1, "float"),
+    "exp": OpInfo(1, "float"),
+    "log": OpInfo(1, "float"),
+    "tanh": OpInfo(1, "float"),
+    "sigmoid": OpInfo(1, "float"),
+    "ldexp": OpInfo(2, "ldexp"),
+    **dict.fromkeys(("isnan", "isinf", "isfinite", "signbit"), OpInfo(1, "test")),
+    **dict.fromkeys(("exp2", "expm1", "sinh", "cosh"), OpInfo(1, "float")),
+    **dict.fromkeys(("log2", "log10", "log1p"), OpInfo(1, "float")),
+    "sign": OpInfo(1, "sign"),
+    "fmod": OpInfo(2, "fmod"),
+    **dict.fromkeys(("copysign", "heaviside", "hypot", "nextafter"), OpInfo(2, "float")),
+}
+
+FUNCTIONS = frozenset(OPS) - frozenset(_OPERATORS)
 COMMUTATIVE = frozenset({"add", "mul", "min", "max", "and", "or", "xor"})
 COMPARISONS = {
     "lt": "ge", "ge": "lt", "gt": "le", "le": "gt", "eq": "ne", "ne": "eq",

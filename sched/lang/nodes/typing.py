@@ -16,6 +16,7 @@ from .dtypes import (
     DType,
     bool_,
     concrete,
+    float64,
     int64,
     same_kind,
     unsigned,
@@ -23,6 +24,7 @@ from .dtypes import (
 from .infer import TypeInference
 from .integer_ops import count, saturated, widened
 from .nodes import Const, Node, Op, Read
+from .of_integers import OF_INTEGERS
 from .ops import OPS
 from .printer import written_text
 
@@ -160,6 +162,9 @@ class Typer(TypeInference):
             return self._build_distance(node, args, strict)
         if rule in ("widening", "saturate", "counted"):
             return self._build_integers(node, args)
+        if rule == "test":
+            working = concrete(self._operand_type(node, types) or float64)
+            return Op(node.op, (self._to(args[0], working),), bool_)
         weak = self._rule(node, types)
         assert weak is not None
         t = concrete(weak)
@@ -174,6 +179,8 @@ class Typer(TypeInference):
             return Op("or" if node.op == "add" else "and", operands, bool_)
         if node.op == "abs" and t.kind in "bu":
             return operands[0]
+        if t.is_int and rule in ("sign", "fmod"):
+            return OF_INTEGERS[rule](operands, weak)
         built = Op(node.op, operands, weak)
         fuses = t.is_float and not t.is_narrow and not strict
         return contract(built) if fuses else built

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from ...lang.arithmetic.math import expansion
+from ...lang.arithmetic.math import expansion_of
 from ...lang.nodes.dtypes import concrete
 from ...lang.nodes.nodes import (
     Const,
@@ -38,7 +38,8 @@ CLASSES = {
         ("rounding_shift_right", "popcount", "clz", "ctz", "rotate_left", "rotate_right",
          "bit_reverse", "byte_swap"), "bits",
     ),
-    "floor": "round", "ceil": "round", "round": "round", "cast": "convert",
+    "floor": "round", "ceil": "round", "round": "round", "trunc": "round",
+    "cast": "convert",
 }  # fmt: skip
 """The class of each operator that a processor is asked for. Comparisons are selects; what only
 says how bits are read is none."""
@@ -145,8 +146,7 @@ def _counted(node: Node) -> Counter[str]:
         name = _type_name(operand)
         several = node.op in ("min", "max") and name.startswith("float")
         return Counter({f"{kind} {name}": NAN if several else 1})
-    assert node.type is not None
-    params, body = expansion(node.op, concrete(node.type))
+    params, body = expansion_of(node)
     (value,) = replaced_all((body,), dict(zip(params, node.operands, strict=True)))
     known = set(postorder(*node.operands))
     found: Counter[str] = Counter()

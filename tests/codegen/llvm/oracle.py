@@ -202,6 +202,8 @@ def _of_bits(op: str, a: int, dtype: DType) -> int:
 OF_BITS = ("popcount", "clz", "ctz", "bit_reverse", "byte_swap")
 """Operators of one integer that is taken as bits."""
 
+ROUNDINGS = {"floor": np.floor, "ceil": np.ceil, "round": np.rint, "trunc": np.trunc}
+
 
 def unary(op: str, a: Number, dtype: DType) -> Number:
     """An operator of one operand of type `dtype`."""
@@ -215,9 +217,8 @@ def unary(op: str, a: Number, dtype: DType) -> Number:
         return _of_bits(op, int(a), dtype)
     if not dtype.is_float:
         return wrap({"neg": -a, "abs": abs(a)}.get(op, a), dtype)
-    if op in ("floor", "ceil", "round"):
-        function = {"floor": np.floor, "ceil": np.ceil, "round": np.rint}[op]
-        return within(function(scalar(a, dtype)), dtype)
+    if op in ROUNDINGS:
+        return within(ROUNDINGS[op](scalar(a, dtype)), dtype)
     if op == "sqrt":
         with np.errstate(all="ignore"):
             return within(np.sqrt(scalar(a, dtype)), dtype)

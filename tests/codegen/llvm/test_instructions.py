@@ -100,7 +100,7 @@ def unary_cases() -> list[tuple[str, DType]]:
     cases = [("neg", t) for t in ARITH] + [("abs", t) for t in ALL]
     cases += [("not", t) for t in [*INTS, bool_]] + [("strict", t) for t in ALL]
     cases += [(o, t) for o in oracle.OF_BITS for t in INTS]
-    cases += [(o, t) for o in ("sqrt", "floor", "ceil", "round") for t in FLOATS]
+    cases += [(o, t) for o in ("sqrt", "floor", "ceil", "round", "trunc") for t in FLOATS]
     return [*cases, ("floor", int8), ("ceil", int64), ("round", int8)]
 
 

@@ -18,7 +18,7 @@ ELSEWHERE = {"cast", "bitcast", "select", "fma"}
 """Operators whose code and tests stand apart."""
 WRITTEN = {op for op, info in OPS.items() if info.rule in ("widening", "saturate")}
 """Operators that typed expressions do not have."""
-OF_FLOATS = {"div", "sqrt", "floor", "ceil", "round"}
+OF_FLOATS = {"div", "sqrt", "floor", "ceil", "round", "trunc"}
 
 
 def test_each_operator_has_code_and_a_test_of_it() -> None:

@@ -126,5 +126,5 @@ _FLOATS = {
     "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b,
     "/": lambda a, b: a / b, "//": np.floor_divide, "%": np.remainder, "neg": lambda a: -a,
     "abs": abs, "min": lambda a, b: _extreme(a, b, 1), "max": lambda a, b: _extreme(a, b, -1),
-    "sqrt": np.sqrt, "floor": np.floor, "ceil": np.ceil, "round": np.rint,
+    "sqrt": np.sqrt, "floor": np.floor, "ceil": np.ceil, "round": np.rint, "trunc": np.trunc,
 }  # fmt: skip

@@ -143,7 +143,7 @@ class Point:
             case "ldexp":
                 exponent = self.value(operands[1], None, strict)
                 return scaled(self.value(operands[0], t, strict), exponent, t)
-            case "floor" | "ceil" | "round" if kind(t) != "f":
+            case "floor" | "ceil" | "round" | "trunc" if kind(t) != "f":
                 return self.value(operands[0], t, strict)
         return applied(tree.op, t, *(self.value(a, t, strict) for a in operands))
 

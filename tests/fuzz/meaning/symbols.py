@@ -175,7 +175,10 @@ _FUNCTIONS: dict[str, Any] = {
     **{name: _named(name) for name in OF_INTEGERS},
     "strict": _named("strict"), "fma": _named("fma"), "ldexp": _named("ldexp"),
     "sqrt": _named("sqrt"), "floor": _named("floor"), "ceil": _named("ceil"),
-    "round": _named("round"), "rint": _named("round"),
+    "round": _named("round"), "rint": _named("round"), "trunc": _named("trunc"),
+    "isnan": lambda x: Tree("!=", tree(x), tree(x)),
+    "isinf": lambda x: Tree("==", Tree("abs", tree(x)), tree(np.inf)),
+    "isfinite": lambda x: Tree("<", Tree("abs", tree(x)), tree(np.inf)),
     "rsqrt": lambda x: Tree("/", tree(1), Tree("sqrt", tree(x))),
 }  # fmt: skip
 

@@ -1,0 +1,210 @@
+"""exp2, expm1, sinh, cosh, log2, log10, log1p and hypot, all of which compute in float64.
+
+Of float32 they take fewer coefficients and round once, at the end: numbers of float32, denormals
+too, are normal numbers there, and so are all results. Of float64 the parts that decide the error
+are sums of two numbers.
+
+The coefficients are Taylor's where they are written as fractions, and otherwise those of `exp`
+and `log`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import factorial, inf, nan
+
+from ..nodes.dtypes import DType, float32, float64
+from .math_exp import exp_coefficients
+from .math_log import SERIES_64, log64_parts
+from .math_terms import (
+    Term,
+    absolute,
+    apply,
+    at_least,
+    at_most,
+    bits,
+    cast,
+    constant,
+    fma,
+    from_bits,
+    polynomial,
+    power_of_two,
+    select,
+)
+
+_LN2 = (0.6931471805599453, 2.3190468138462996e-17)
+_LOG2_E = (1.4426950408889634, 2.0355273740931033e-17)
+_LOG10_E = (0.4342944819032518, 1.098319650216765e-17)
+#: log10(2). The first part has 40 bits, so that its product with an exponent is exact.
+_LOG10_2 = (0.301029995663157, 8.241712586023572e-13)
+
+_BIAS = float64.format.bias
+_SHIFTER = 1.5 * 2.0**float64.format.mantissa
+_EXP = {
+    float32: tuple(1 / factorial(k) for k in range(2, 9)),
+    float64: exp_coefficients(float64),
+}
+_SINH = tuple(1 / factorial(k) for k in range(3, 15, 2))
+#: The series of artanh, as far as float32 needs it; the signs are those of `log`.
+_SHORT_LOG = tuple(-2 / (2 * k + 1) for k in range(1, 6))
+#: Below it the functions of which it is said are their arguments.
+_SMALL = 2.0**-54
+
+Function = Callable[..., Term]
+
+
+def in_float64(of: Callable[..., Term]) -> Function:
+    """A function of float32 and float64, from one of the type and of arguments in float64."""
+
+    def function(*arguments: Term) -> Term:
+        dtype = arguments[0].dtype
+        return cast_to(of(dtype, *(cast_to(x, float64) for x in arguments)), dtype)
+
+    return function
+
+
+def cast_to(x: Term, to: DType) -> Term:
+    return x if x.dtype == to else cast(x, to)
+
+
+# powers -------------------------------------------------------------------------------------------
+def _exp2(dtype: DType, x: Term) -> Term:
+    """2**n e**(r log(2)), n being the nearest integer; the product with log(2) has two parts."""
+    x = at_least(at_most(x, 1025.0), -1080.0)
+    n, r = _split(x, 1.0, 2 * _BIAS, x)
+    high = r * _LN2[0]
+    low = fma(r, _LN2[1], fma(r, _LN2[0], -1.0 * high))
+    p = 1.0 + (high + fma(high * high, polynomial(high, _EXP[dtype]), low))
+    half = n >> 1
+    return p * power_of_two(half) * power_of_two(n - half)
+
+
+def _split(x: Term, scale: float, offset: int, of: Term) -> tuple[Term, Term]:
+    """The integer n nearest to `scale x`, plus `offset`, as bits, and `of - n`."""
+    shifter = _SHIFTER + offset
+    shifted = fma(x, scale, shifter)
+    return bits(shifted), of - (shifted - shifter)
+
+
+def _scaled_exp(dtype: DType, x: Term, less: int) -> tuple[Term, Term, Term]:
+    """s = 2**(n - less), and s r and s (e**r - 1 - r), where e**x = 2**n e**r.
+
+    The second is exact, and the rest of the reduction is in the third.
+    """
+    shifter = _SHIFTER + _BIAS - less
+    shifted = fma(x, _LOG2_E[0], shifter)
+    n = shifted - shifter
+    high = fma(n, -_LN2[0], x)
+    low = n * -_LN2[1]
+    r = high + low
+    s = power_of_two(bits(shifted))
+    return s, s * high, s * fma(r * r, polynomial(r, _EXP[dtype]), low)
+
+
+def _expm1(dtype: DType, x: Term) -> Term:
+    """2 (s - 1/2 + s r + s (e**r - 1 - r)), s being half of 2**n; what the sum of the first two
+    rounds off is added to the last one."""
+    s, middle, rest = _scaled_exp(dtype, at_least(at_most(x, 710.0), -40.0), 1)
+    total, off = _fast_sum(s - 0.5, middle)
+    return select(absolute(x) < _SMALL, x, 2.0 * (total + (rest + off)))
+
+
+def _halves(dtype: DType, a: Term) -> tuple[Term, Term, Term, Term]:
+    """e**a / 4 and e**-a / 4, each in two parts, for 0 <= a <= 710.6."""
+    s, middle, rest = _scaled_exp(dtype, a, 2)
+    total, off = _fast_sum(s, middle)
+    up, low = _fast_sum(total, rest + off)
+    down = 0.0625 / up
+    missing = fma(-1.0 * down, up, 0.0625) - down * low
+    return up, low, down, missing * (16.0 * down)
+
+
+def _sinh(dtype: DType, x: Term) -> Term:
+    """The half of e**a - e**-a, a = |x|; below 0.35, where that would cancel, a polynomial."""
+    a = absolute(x)
+    up, up_low, down, down_low = _halves(dtype, at_most(a, 710.6))
+    total, off = _fast_sum(up, -1.0 * down)
+    large = 2.0 * (total + (off + (up_low - down_low)))
+    square = a * a
+    small = fma(a * square, polynomial(square, _SINH), a)
+    return from_bits(bits(select(a < 0.35, small, large)) | (bits(x) & float64.format.sign))
+
+
+def _cosh(dtype: DType, x: Term) -> Term:
+    up, up_low, down, down_low = _halves(dtype, at_most(absolute(x), 710.6))
+    total, off = _fast_sum(up, down)
+    return 2.0 * (total + (off + (up_low + down_low)))
+
+
+def _fast_sum(a: Term, b: Term) -> tuple[Term, Term]:
+    """a + b and what that rounds off, for |a| >= |b| or a = 0 (Dekker)."""
+    total = a + b
+    return total, (a - total) + b
+
+
+# logarithms ---------------------------------------------------------------------------------------
+def _logarithm(in_one: tuple[float, float], in_n: tuple[float, float]) -> Callable[..., Term]:
+    """log(x) times a number `in_one`, of which `in_n` is the product with log(2)."""
+
+    def logarithm(dtype: DType, x: Term) -> Term:
+        n, f, rest = _parts(dtype, x)
+        product = f * in_one[0]
+        low = fma(f, in_one[0], -1.0 * product)
+        total, off = _fast_sum(n * in_n[0], product)
+        low = fma(rest, in_one[0], fma(f, in_one[1], fma(n, in_n[1], low)))
+        return _with_limits(x, total + (off + low))
+
+    return logarithm
+
+
+def _log1p(dtype: DType, x: Term) -> Term:
+    """log(u + c) = log(u) + c / u, where u = 1 + x, and c is what that rounds off."""
+    u = 1.0 + x
+    of_x = u - 1.0
+    c = (1.0 - (u - of_x)) + (x - of_x)
+    n, f, rest = _parts(dtype, u)
+    low = fma(n, _LN2[1], rest + c / u)
+    return select(absolute(x) < _SMALL, x, _with_limits(u, fma(n, _LN2[0], f + low)))
+
+
+def _parts(dtype: DType, x: Term) -> tuple[Term, Term, Term]:
+    """n, f and log(1 + f) - f, where x = 2**n (1 + f)."""
+    if dtype == float32:
+        n, f, minus_s, rest = log64_parts(x, 0.0, _SHORT_LOG)
+        return n, f, minus_s * rest
+    tiny = x < 2.0 ** (1 - _BIAS)
+    lift = select(tiny, constant(-54.0, float64), 0.0)
+    n, f, minus_s, rest = log64_parts(select(tiny, x * 2.0**54, x), lift, SERIES_64)
+    return n, f, minus_s * rest
+
+
+def _with_limits(x: Term, found: Term) -> Term:
+    above = select(x < inf, found, x)
+    return select(x > 0.0, above, select(x.equals(0.0), constant(-inf, float64), nan))
+
+
+# two arguments ------------------------------------------------------------------------------------
+def _hypot(dtype: DType, x: Term, y: Term) -> Term:
+    """sqrt(x**2 + y**2), without overflow: both are first brought into the middle of the range."""
+    a, b = absolute(x), absolute(y)
+    large = select(a > b, a, b)
+    up = select(large > 2.0**500, constant(2.0**-600, float64), 1.0)
+    scale = select(large < 2.0**-450, constant(2.0**600, float64), up)
+    back = select(large < 2.0**-450, constant(2.0**-600, float64), 1.0)
+    back = select(large > 2.0**500, constant(2.0**600, float64), back)
+    u, v = a * scale, b * scale
+    found = apply("sqrt", fma(u, u, v * v)) * back
+    is_infinite = apply("or", a.equals(inf), b.equals(inf))
+    return select(is_infinite, constant(inf, float64), found)
+
+
+FUNCTIONS: dict[str, Function] = {
+    "exp2": in_float64(_exp2),
+    "expm1": in_float64(_expm1),
+    "sinh": in_float64(_sinh),
+    "cosh": in_float64(_cosh),
+    "log2": in_float64(_logarithm(_LOG2_E, (1.0, 0.0))),
+    "log10": in_float64(_logarithm(_LOG10_E, _LOG10_2)),
+    "log1p": in_float64(_log1p),
+    "hypot": in_float64(_hypot),
+}
