@@ -149,3 +149,27 @@ def test_2_2_explain_warns_of_it(dtype):
         s[()] += ps.cast(kept, x[k])
         said = str(ps.Schedule(s).explain())
         assert (f"accumulates in {dtype}" in said) is warns
+
+
+@TYPES
+@pytest.mark.parametrize("name", ["isnan", "isinf", "isfinite", "trunc", "sign"])
+def test_2_6_of_every_number(dtype, name):
+    x = ps.Input("x", dtype, (n,))
+    found = np.asarray(computed(getattr(ps, name)(x[i]), 8, x=EVERY.view(dtype.numpy)))
+    numbers = singles(dtype, EVERY)
+    with np.errstate(invalid="ignore"):
+        wanted = getattr(np, name)(numbers)
+    if wanted.dtype == bool:
+        assert np.array_equal(found, wanted)
+        return
+    known = ~np.isnan(numbers)
+    assert np.array_equal(found.view(np.uint16)[known], nearest(dtype, wanted)[known])
+    assert np.isnan(singles(dtype, found.view(np.uint16)[~known])).all()
+
+
+@TYPES
+def test_2_6_neighbours_are_of_wider_floats(dtype):
+    x = ps.Input("x", dtype, (n,))
+    f = ps.Func("f", (n,))
+    with pytest.raises(ps.LanguageTypeError, match="nextafter is of float32 and float64"):
+        f[i] = ps.nextafter(x[i], 1)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from .isl import Frame, PwAff, Set, val
 
-FIRST, LAST = -2, 2
-"""The periods in which they are affine: those of neighbours, and of neighbours of these."""
+FIRST, LAST = -1, 1
+"""The periods in which they are affine: the one of the size itself, and its neighbours. Two more
+would nearly triple what an element of a mirror over two axes is made of."""
 
 
 def near(dividend: PwAff, divisor: PwAff) -> Set:
