@@ -444,6 +444,17 @@ def test_1_2_a_float_param_keeps_its_dtype_and_an_integer_one_is_an_index():
         (lambda: ps.Param("p", ps.float32, default="x"), "default='x' is not of its dtype"),
         (lambda: ps.Param("p", ps.int32, default=1.5), "default=1.5 is not of its dtype, int32"),
         (lambda: ps.Param("p", ps.int8, default=300), "default=300 does not fit in int8"),
+        (
+            lambda: ps.Param("p", ps.int8, min=-1000, max=1000),
+            "min=-1000 does not fit in int8, which holds -128 to 127",
+        ),
+        (lambda: ps.Param("p", ps.uint64, max=2**64), "max=18446744073709551616 does not fit"),
+        (
+            lambda: ps.Param("p", ps.float32, default=1e300),
+            "default=1e+300 does not fit in float32, which holds -3.4028235e+38 to 3.4028235e+38",
+        ),
+        (lambda: ps.Param("p", ps.float64, max=10**400), "does not fit in float64"),
+        (lambda: ps.Param("p", ps.float32, min=float("nan")), "min=nan compares with nothing"),
         (lambda: ps.Param("p", ps.bool_, default=1), "default=1 is not of its dtype, bool"),
         (lambda: ps.Param("p", ps.int32, default=n), "default=n is not of its dtype, int32"),
         (lambda: ps.Param("p", ps.float32, max=n), "max=n is not of its dtype, float32"),
@@ -452,6 +463,17 @@ def test_1_2_a_float_param_keeps_its_dtype_and_an_integer_one_is_an_index():
 def test_1_2_wrong_params_are_refused(make, what):
     with refused("Param p: ", what):
         make()
+
+
+@pytest.mark.parametrize("t", [ps.float32, ps.float64])
+def test_1_2_a_float_param_holds_what_rounds_to_a_finite_value(t):
+    """Half a unit above the largest value begins what is rounded to infinity, as in a call."""
+    above = (2 << t.format.bias) - (1 << (t.format.bias - t.format.precision))
+    assert ps.Param("p", t, default=above - 1).dtype == t
+    with refused("Param p: ", f"does not fit in {t}"):
+        ps.Param("p", t, default=above)
+    for value in (np.inf, -np.inf, np.nan, np.finfo(t.numpy).max):
+        assert ps.Param("p", t, default=value).dtype == t
 
 
 def test_1_2_a_size_has_a_default_over_other_sizes():

@@ -100,7 +100,7 @@ PROGRAMS: Mapping[str, Kind] = {
     "PS0120": Kind(
         "a declaration of an Input, a Const, a Param or a size is wrong",
         "lang.tensors.tensors lang.expr.symbols:size lang.expr.symbols:Param.__init__ "
-        "lang.expr.symbols:_limit",
+        "lang.expr.param_limits:limit",
     ),
     "PS0121": Kind(
         "an extern stage is declared wrongly, or returned something else",

@@ -18,6 +18,7 @@ from ..nodes.nodes import Node
 from ..nodes.printer import expr_text
 from ..nodes.typing import typed_size
 from .expr import Expr, ExprLike, as_node
+from .param_limits import limit
 
 #: Keywords of a call or of `compile`; an argument of that name could never be passed.
 RESERVED = frozenset({"out", "shape", "region", "checks"})
@@ -270,6 +271,10 @@ class Param(Symbol):
         dtype: its element type.
         default: its value where a call does not pass one.
         min, max: inclusive bounds; checked at the call and used in proofs.
+
+    Raises:
+        LanguageTypeError: the default or a bound is of another kind than the dtype.
+        LanguageError: the dtype does not hold it, or they contradict each other.
     """
 
     __slots__ = ()
@@ -286,7 +291,7 @@ class Param(Symbol):
         check_name(name, "Param")
         t = as_dtype(dtype)
         default, min, max = (
-            None if value is None else _limit(name, t, what, value)
+            None if value is None else limit(name, t, what, value)
             for what, value in (("default", default), ("min", min), ("max", max))
         )
         if min is not None and max is not None and min > max:
@@ -303,16 +308,3 @@ class Param(Symbol):
     @property
     def dtype(self) -> DType:
         return self.node.info.dtype  # type: ignore[attr-defined,no-any-return]
-
-
-def _limit(name: str, t: DType, what: str, value: object) -> bool | int | float:
-    """The default or a bound of a Param, as a Python number; refused where `t` cannot hold it."""
-    number = value.item() if isinstance(value, np.generic) else value
-    wanted = bool if t.is_bool else (int, float) if t.is_float else int
-    if not isinstance(number, wanted) or (isinstance(number, bool) and not t.is_bool):
-        raise LanguageTypeError(f"Param {name}: {what}={value!r} is not of its dtype, {t}")
-    if what == "default" and t.is_int and not t.min <= number <= t.max:
-        raise LanguageError(
-            f"Param {name}: {what}={value} does not fit in {t}, which holds {t.min} to {t.max}"
-        )
-    return number

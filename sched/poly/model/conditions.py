@@ -19,6 +19,7 @@ from ...lang.tensors.tensors import Func
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.isl import Map, Set, complement, existentials
 from ..sets.memo import Same
+from ..sets.missing_ranges import missing_ranges
 from ..sets.smallest import smallest_point
 from .checked_indices import CheckedIndex, axis_range, checked_indices, checked_inside
 from .model import Model
@@ -218,6 +219,13 @@ def _without_types(model: Model, access: Access) -> Map:
 
 def _unprovable(access: Access, span: Span) -> LanguageError:
     verb = "written" if access.is_write else "read"
+    missing = missing_ranges(access.statement.frame, access.index)
+    if missing is not None:
+        return LanguageError(
+            f"{access.text} is {verb} at an index that {missing.reason}",
+            where=span,
+            hint=missing.hint,
+        )
     return LanguageError(
         f"{access.text} is {verb} at an index that depends on data and that "
         "nothing but its type bounds",

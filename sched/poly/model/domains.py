@@ -20,8 +20,10 @@ from ...lang.tensors.tensors import Func
 from ..sets.affine import Relation, access_relation, affine_value, condition, why_not_affine
 from ..sets.intervals import is_near
 from ..sets.isl import Frame, Map, PwAff, Set, existentials, is_bounded, isl
+from ..sets.missing_ranges import affine_fault, missing_ranges
 from ..sets.projections import by_outer
 from .needed import bounds_along, needed_instances, with_few_existentials, within_bounds
+from .space import OWN_SIZE
 from .statements import Access, Statement
 
 if TYPE_CHECKING:
@@ -172,7 +174,7 @@ class Domains:
         values = found.range().remove_divs()
         has_end = values.dim_has_lower_bound if smallest else values.dim_has_upper_bound
         if not has_end(isl.dim_type.set, 0):
-            raise _unbounded(d, r, bound)
+            raise _unbounded(d, r, bound, frame)
         return found.dim_min(0) if smallest else found.dim_max(0)
 
     def _var_range(self, d: Definition, v: Var, frame: Frame, region: Set) -> Set:
@@ -275,11 +277,10 @@ def _region_access(
 def _affine_bound(b: Sequential, bound: Node, frame: Frame) -> PwAff:
     value = affine_value(frame, bound)
     if value is None:
+        over = "sizes, Params and the loops around it"
+        reason, hint = affine_fault(frame, bound, over, OWN_SIZE)
         raise LanguageError(
-            f"the bound {expr_text(bound)} of {b!r} "
-            + why_not_affine((bound,), "sizes, Params and the loops around it"),
-            where=b.span,
-            hint="make it a size of its own: nz = ps.size('nz', default=...)",
+            f"the bound {expr_text(bound)} of {b!r} {reason}", where=b.span, hint=hint
         )
     return value
 
@@ -295,11 +296,14 @@ def _check_near(r: RVar, span: Span) -> None:
         )
 
 
-def _unbounded(d: Definition, r: RVar, bound: Node) -> LanguageError:
+def _unbounded(d: Definition, r: RVar, bound: Node, frame: Frame) -> LanguageError:
     """An RVar that could run over anything."""
     from_data = any(isinstance(n, Read) for n in postorder(bound))
     over = f"[{index_text((r.lo, r.hi))})"
-    if from_data:
+    missing = missing_ranges(frame, (bound,))
+    if missing is not None:
+        what, hint = f"a bound of the RVar {r.name} over {over} {missing.reason}", missing.hint
+    elif from_data:
         what = f"nothing bounds the RVar {r.name} over {over}: its bounds are read from data"
         hint = "declare the values of the Input: ps.Input(..., range=(0, n + 1))"
     else:

@@ -20,6 +20,7 @@ from ...lang.tensors.tensors import Func
 from ..sets.hulls import PIECES_LIMIT, filled
 from ..sets.isl import Frame, Set, is_bounded, isl, union_sets
 from ..sets.memo import Memo, Same, same
+from ..sets.missing_ranges import missing_ranges
 from .closure import Regions, closed_regions
 from .domains import Domains
 from .needed import simpler, with_few_existentials
@@ -210,12 +211,22 @@ class Model(ProgramSpace):
     def _check_bounded(self, func: Func, region: Set, around: int) -> None:
         for k in range(func.ndim):
             if not is_bounded(region, around + k):
-                raise LanguageError(
-                    f"the region of {func.name} that is needed has no bounds along axis {k}: "
-                    "an index that depends on data reaches it",
-                    where=func.history.recorded[0].span,
-                    hint=f"clamp the index, or declare a shape: ps.Func({func.name!r}, (n, m))",
-                )
+                raise self._boundless(func, k)
+
+    def _boundless(self, func: Func, axis: int) -> LanguageError:
+        """The error for a region without bounds along an axis."""
+        reads = (a for s in self._made.values() for a in s.reads if a.tensor is func)
+        why = "an index that depends on data reaches it"
+        hint = f"clamp the index, or declare a shape: ps.Func({func.name!r}, (n, m))"
+        for a in reads:
+            missing = missing_ranges(a.statement.frame, a.index[axis : axis + 1])
+            if missing is not None:
+                why, hint = f"the index of {a.text} {missing.reason}", missing.hint
+        return LanguageError(
+            f"the region of {func.name} that is needed has no bounds along axis {axis}: {why}",
+            where=func.history.recorded[0].span,
+            hint=hint,
+        )
 
     def part(self, params: Sequence[str], demand: Mapping[Func, Set]) -> list[Statement]:
         """The statements that compute no more of some Funcs than is demanded, for each value of

@@ -10,10 +10,14 @@ from ...lang.nodes.tensor import Tensor
 from ...lang.program.program import Program
 from ...lang.program.scalars import output_sizes
 from ...lang.tensors.tensors import Func
-from ..sets.affine import affine_value, condition, why_not_affine
+from ..sets.affine import affine_value, condition
 from ..sets.intervals import declared_range
 from ..sets.isl import Frame, PwAff, Set
 from ..sets.memo import Memo, Same
+from ..sets.missing_ranges import affine_fault
+
+OWN_SIZE = "make it a size of its own: nz = ps.size('nz', default=...)"
+"""The hint for an extent or a bound that is not affine."""
 
 
 class ProgramSpace:
@@ -64,11 +68,11 @@ class ProgramSpace:
             return frame.param(output_sizes(self.program, tensor)[axis].name)
         value = affine_value(frame, extents[axis])
         if value is None:
+            reason, hint = affine_fault(frame, extents[axis], "sizes", OWN_SIZE)
             raise LanguageError(
-                f"the extent {expr_text(extents[axis])} of {tensor.name} "
-                + why_not_affine((extents[axis],), "sizes"),
+                f"the extent {expr_text(extents[axis])} of {tensor.name} {reason}",
                 where=tensor.span,
-                hint="make it a size of its own: nz = ps.size('nz', default=...)",
+                hint=hint,
             )
         return value
 
