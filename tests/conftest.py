@@ -17,8 +17,11 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from threading import get_ident
+from time import time
 from zlib import crc32
 
+import llvmlite
+import llvmlite.binding as llvm
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -36,6 +39,12 @@ settings.register_profile("untimed", deadline=None, suppress_health_check=[Healt
 settings.load_profile("untimed")
 
 LARGE = 16
+DAY = 86400.0
+"""Seconds for which code is kept that no run asks for."""
+
+VERSIONS = (llvmlite.__version__, llvm.llvm_version_info)
+"""Of what makes machine code of a text."""
+
 ANEW = {"llvm", "threads", "test_alive.py", "test_kernel.py", "test_garbage.py"}
 """Tests for which code is compiled each time: folders, and files."""
 
@@ -58,7 +67,7 @@ def calls_are_native_at_once() -> None:
 
 
 class Compiled:
-    """What LLVM has made of a text in this run, in whichever process, it need not make again."""
+    """What LLVM has made of a text, in whichever process or run, it need not make again."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -68,9 +77,11 @@ class Compiled:
     def __call__(self, text: str, machine: binding.Machine) -> bytes:
         if self.anew:
             return self._compile(text, machine)
-        file = self.folder / sha256(f"{machine}{text}".encode()).hexdigest()
+        file = self.folder / sha256(f"{VERSIONS}{machine}{text}".encode()).hexdigest()
         with suppress(FileNotFoundError):
-            return file.read_bytes()
+            made = file.read_bytes()
+            file.touch()
+            return made
         made = self._compile(text, machine)
         own = self.folder / f"{file.name}.{os.getpid()}.{get_ident()}"
         own.write_bytes(made)
@@ -79,11 +90,21 @@ class Compiled:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> None:
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "objects"
-    folder.mkdir(exist_ok=True)
+def compiled_once(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> None:
+    cache = getattr(pytestconfig, "cache", None)  # there is none with -p no:cacheprovider
+    folder = tmp_path_factory.mktemp("objects") if cache is None else cache.mkdir("objects")
     binding.object_code = Compiled(folder)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Code that no run of a day has asked for goes."""
+    cache = getattr(session.config, "cache", None)
+    if cache is None or hasattr(session.config, "workerinput"):
+        return
+    for file in cache.mkdir("objects").iterdir():
+        with suppress(FileNotFoundError):
+            if time() - file.stat().st_mtime > DAY:
+                file.unlink()
 
 
 def pytest_runtest_call(item: pytest.Item) -> None:
