@@ -1258,6 +1258,22 @@ FAULTS = (
         "            each = b.select(mask, each, neutral)\n", "", VECTORS,
     ),
     Fault(
+        "a refused reduction leaves the dtype that it read", "lang/tensors/define.py",
+        "            self._seen = seen\n", "            pass\n",
+        ("tests/lang/test_2_2_own_reductions.py",),
+    ),
+    Fault(
+        "a Param without a range is named where a range would not help",
+        "poly/sets/missing_ranges.py",
+        "    if not _is_affine_with(frame, roots, far):\n        return None\n", "",
+        ("tests/lang/test_1_2_params.py",),
+    ),
+    Fault(
+        "a float Param holds what is rounded to infinity", "lang/expr/param_limits.py",
+        "- (1 << (t.format.bias - t.format.precision))", "+ 0",
+        ("tests/lang/test_1_names.py",),
+    ),
+    Fault(
         "arguments go in the order of first reading", "lang/program/program.py",
         "return sorted(self.first_read(), key=lambda argument: argument.serial)",
         "return self.first_read()", ("tests/lang/test_1_4_order.py",),

@@ -13,6 +13,7 @@ from .dtypes import (
     float64,
     for_float_function,
     int64,
+    join,
     promote,
     unsigned,
 )
@@ -73,7 +74,7 @@ class TypeInference:
             case Op():
                 return self._rule(node, args)
             case _ if node.type is None and args:
-                return args[0]
+                return join(args)  # of a trace, or of a reduction and its initial value
             case _:
                 return node.type
 

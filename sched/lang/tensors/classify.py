@@ -129,3 +129,9 @@ def operator_of(
         case (Op(op="min" | "max" as name, operands=operands),) if here in operands:
             return name
     return "="
+
+
+def implicit_number(node: Node) -> int:
+    """The number of an implicit Var, counted from the right; 0 for anything else."""
+    plain = isinstance(node, Var) and node.name[0] == "_" and node.name[1:].isdigit()
+    return int(node.name[1:]) if isinstance(node, Var) and plain else 0

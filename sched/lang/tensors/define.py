@@ -13,10 +13,10 @@ from ..nodes import nodes
 from ..nodes.dtypes import DType, Type
 from ..nodes.nodes import Node, Read, RVar, Var, postorder
 from .blocks import Sequential, check_loops, current_block
-from .classify import is_new_piece, operator_of
+from .classify import implicit_number, is_new_piece, operator_of
 from .definitions import Definition, Recorded
 from .elaborate import Bounds, infer_one_more, known_dtypes, typed_definition
-from .reductions import extract
+from .reductions import extract, reads_in_reductions
 from .settle import check_scope
 from .trace import check_traces
 
@@ -66,8 +66,7 @@ class History:
         return len(self.recorded[0].values) if self.recorded else None
 
     def pure_vars(self) -> tuple[Var, ...]:
-        """The Vars of the piece that closes the pure definition, or of the most general one so
-        far."""
+        """The Vars of the most general piece so far: the one that closes the definition, if any."""
         best: tuple[Var, ...] = ()
         for piece in self.recorded[: self.pieces]:
             best = max(best, tuple(x for x in piece.lhs if isinstance(x, Var)), key=len)
@@ -79,6 +78,8 @@ class History:
             return self.func.dtypes
         if self.func.declared_dtypes is not None:
             return self.func.declared_dtypes
+        if self._seen is not None:
+            return self._seen[0]
         if not self.recorded:
             raise LanguageError(
                 f"the dtype of Func {self.func.name} is not known: it has no definition yet",
@@ -107,7 +108,8 @@ class History:
         head = repr(self.func)
         if not self.recorded:
             return head
-        return "\n".join([head, *(f"  {_indented(d)}" for d in self.typed())])
+        lines = "\n".join([head, *(d.listing(domain=True) for d in self.typed())])
+        return lines.replace("\n", "\n  ")
 
     def complete(self, by: Span) -> None:
         if self.completed_by is None:
@@ -128,8 +130,15 @@ class History:
 
     # recording --------------------------------------------------------------------------------
     def record(self, index: object, value: object, span: Span, over: tuple[RVar, ...] = ()) -> None:
-        """Records a definition `func[index] = value`, written at `span`; a reduction runs `over`
-        RVars."""
+        """Records `func[index] = value`, written at `span`; a reduction runs `over` RVars."""
+        seen = self._seen
+        try:
+            self._record(index, value, span, over)
+        except BaseException:
+            self._seen = seen
+            raise
+
+    def _record(self, index: object, value: object, span: Span, over: tuple[RVar, ...]) -> None:
         block = current_block()
         recorded, reductions = self._as_written(index, value, span, block, over)
         is_piece = is_new_piece(self, recorded)
@@ -171,12 +180,16 @@ class History:
         self._refuse_again(run, span)
         check_scope(self, block, span)
         given, augmented = self._values(value)
-        implicit = max(map(_implicit, postorder(*given)), default=0)
+        implicit = max(map(implicit_number, postorder(*given)), default=0)
         lhs = func._index(index, implicit)
         check_loops(block, (*lhs, *given, *over), span)
         check_traces(lhs, given)
         if block is None and not self.closed:
             self._refuse_plain_reads(given, span)
+        if self._seen is None and reads_in_reductions(func, given):
+            new = Recorded(lhs, given, "=", span, 0, block, over)
+            _, types = infer_one_more(func, self.recorded, new, self._bounds, self._types)
+            self._seen = known_dtypes(types), span
         values, reductions = extract(func, lhs, given, span, len(self.reductions), block)
         op = operator_of(func, lhs, values, augmented)
         self._refuse_late(lhs, span)
@@ -308,8 +321,7 @@ class History:
             )
 
     def read_by(self, by: Span) -> None:
-        """Notes that another Func reads this one at `by`. This completes it, unless its pure
-        definition is not closed yet."""
+        """Notes a read by another Func at `by`, which completes this one if it is closed."""
         if self.closed or len(self.recorded) > self.pieces:
             self.complete(by)
         else:
@@ -336,13 +348,3 @@ class History:
                 hint="assign a tuple with one value a component",
             )
         return values, value._augmented if isinstance(value, Expr) else None
-
-
-def _indented(d: Definition) -> str:
-    return d.listing(domain=True).replace("\n", "\n  ")
-
-
-def _implicit(node: Node) -> int:
-    """The number of an implicit Var, counted from the right; 0 for anything else."""
-    plain = isinstance(node, Var) and node.name[0] == "_" and node.name[1:].isdigit()
-    return int(node.name[1:]) if isinstance(node, Var) and plain else 0

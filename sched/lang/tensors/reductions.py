@@ -42,7 +42,8 @@ class Reduce(nodes.Node):
 
     @property
     def type(self) -> Type | None:
-        return self.dtype
+        """The type of the value; None where it is that of the operands."""
+        return self.dtype or {"argmax": int64, "argmin": int64}.get(self.op)
 
     @property
     def args(self) -> tuple[Node, ...]:
@@ -150,7 +151,7 @@ def extract(
     def rule(node: Node) -> Node:
         if not isinstance(node, Reduce):
             return node
-        if func in [n.tensor for n in nodes.reachable(node) if isinstance(n, Read)]:
+        if _reads(node, func):
             _check_own(func, node, span, block, _running((*lhs, *values)))
         name = f"{func.name}.{node.op}{first + len(made)}"
         around = {} if block is None else block.renaming((node, *node.rvars))
@@ -170,6 +171,19 @@ def extract(
             hint="give it a Func of its own, t[()] = ..., and read t[()] there",
         )
     return values, made
+
+
+def reads_in_reductions(func: Func, values: tuple[Node, ...]) -> bool:
+    """Whether reductions in values of a Func without a declared dtype read the Func itself. Then
+    its type is found before the Funcs of the reductions are made, whose types follow from it."""
+    if func.declared_dtypes is not None:
+        return False
+    found = (n for n in postorder(*values) if isinstance(n, Reduce))
+    return next((True for n in found if _reads(n, func)), False)
+
+
+def _reads(node: Reduce, func: Func) -> bool:
+    return func in [n.tensor for n in nodes.reachable(node) if isinstance(n, Read)]
 
 
 def _running(roots: tuple[Node, ...]) -> list[nodes.RVar]:
