@@ -44,11 +44,6 @@ TENSORS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
         "X requires grad, and no gradient goes through this call: detach it",
         "pass X.detach()",
     ),
-    "bfloat16": (
-        lambda torch: torch.ones(3, dtype=torch.bfloat16),
-        "X is a tensor of bfloat16, for which NumPy has no type",
-        "pass X.float(), a copy",
-    ),
     "float8": (
         lambda torch: torch.ones(3).to(torch.float8_e4m3fn),
         "X is a tensor of float8_e4m3fn, for which NumPy has no type",

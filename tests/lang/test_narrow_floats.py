@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -173,3 +175,30 @@ def test_2_6_neighbours_are_of_wider_floats(dtype):
     f = ps.Func("f", (n,))
     with pytest.raises(ps.LanguageTypeError, match="nextafter is of float32 and float64"):
         f[i] = ps.nextafter(x[i], 1)
+
+
+WITHOUT = """
+import sys
+sys.modules["ml_dtypes"] = None
+import numpy as np, polysched as ps
+n, i, k = ps.size("n"), ps.vars("i"), ps.RVar("k", 0, 6)
+x, y = ps.Input("x", ps.bfloat16, (n,)), ps.Input("y", ps.float16, (n,))
+given = ps.bfloat16.array(np.arange(6, dtype=np.float32))
+for value in (x[i] * 2 + 1, ps.exp(x[i]), ps.max(x[k], k), ps.isnan(x[i])):
+    f = ps.Func("f", (n,))
+    f[i] = value
+    assert ps.Schedule(f).compile()(given).tobytes() == ps.interpret(f, given).tobytes()
+f = ps.Func("f", (n,))
+f[i] = y[i]
+try:
+    f(given)
+except ps.CallTypeError as error:
+    print(error)
+"""
+
+
+def test_1_4_bfloat16_needs_no_package_and_is_called_by_its_name():
+    command = [sys.executable, "-P", "-c", WITHOUT]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert said.startswith("y has the dtype bfloat16, not float16")
+    assert "declare it as bfloat16" in said

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors.errors import CallTypeError, CallValueError
 from ..errors.words import axes_text, with_article
 from ..expr.expr import Expr
-from ..nodes.dtypes import ALL, Array, DType, int64
+from ..nodes.dtypes import ALL, Array, DType, as_dtype, int64
 from ..nodes.nodes import ParamInfo
 from ..nodes.tensor import Tensor
 from ..tensors.inout import Initial
@@ -72,10 +72,11 @@ def _check_dtype(
             hint=hint,
         )
     known = _is_known(array.dtype) and not is_output
+    given = as_dtype(array.dtype).name if _is_known(array.dtype) else str(array.dtype)
     raise CallTypeError(
-        f"{name} has the dtype {array.dtype}, not {dtype}",
+        f"{name} has the dtype {given}, not {dtype}",
         argument=argument,
-        hint=hint + (f", or declare it as {array.dtype}" if known else ""),
+        hint=hint + (f", or declare it as {given}" if known else ""),
     )
 
 

@@ -302,7 +302,7 @@ def join(types: Iterable[Type | None]) -> Type | None:
 
 @lru_cache(None)
 def _join(types: frozenset[Type]) -> Type | None:
-    if bfloat16 in types and len(types) > 1:
+    if bfloat16 in types:
         return _join_bfloat16(types - {bfloat16})
     strong = {t.numpy for t in types if isinstance(t, DType)}
     weak = next((t for t in (WEAK_FLOAT, INDEX, WEAK_INT) if t in types), None)
