@@ -12,6 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal, overload
 
+from ..codegen.llvm.binding import LLVM_VERSION
 from ..codegen.runtime.threads import get_num_threads
 from ..lang.errors.errors import PolyschedError
 from ..lang.errors.frames import bounded
@@ -193,9 +194,7 @@ def _usable_cores() -> int:
 
 
 def _llvm_version() -> str:
-    # Only codegen/llvm may import llvmlite; it has.
-    found = getattr(sys.modules["llvmlite.binding"], "llvm_version_info", ())
-    return ".".join(map(str, found))
+    return ".".join(map(str, LLVM_VERSION))
 
 
 def _version(distribution: str) -> str | None:

@@ -293,7 +293,7 @@ class Expressions:
             case "function":
                 a = self._strong(self.value(depth - 1))
                 t = for_float_function(a.type) if a.kind != "bool" else None
-                if t is None:
+                if t is None or concrete(t).is_narrow:
                     a, t = self.cast(a, float32), float32
                 return Value(f"ps.{self.choices.pick(_FUNCTIONS)}({a.text})", t)
             case "quotient":

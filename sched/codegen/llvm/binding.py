@@ -25,6 +25,9 @@ from ...targets.target import Target
 whole(ffi.lib._lock)  # LLVM has locks of its own, of which a child could not get rid
 _serial = itertools.count()
 
+LLVM_VERSION: tuple[int, ...] = tuple(llvm.llvm_version_info)
+"""The version of LLVM that llvmlite brings."""
+
 
 @functools.cache
 def _initialise(is_native: bool) -> None:
