@@ -17,7 +17,7 @@ FILES = [
 #: Processes of these sleep between two looks at what they wait for; the others are about the times
 #: of files, and what becomes of them where clocks go back or are coarse.
 EXCEPT = {"processes.py", "test_forks.py", "test_interrupts.py"}
-EXCEPT |= {"test_keys.py", "test_others.py", "test_store.py"}
+EXCEPT |= {"conftest.py", "test_keys.py", "test_others.py", "test_store.py"}
 
 
 def is_timed(source: str) -> bool:
