@@ -217,7 +217,7 @@ def test_nothing_to_compute_is_shown_as_that() -> None:
 # refusals -----------------------------------------------------------------------------------------
 def test_an_animation_is_of_a_schedule() -> None:
     with pytest.raises(LanguageTypeError, match="an animation is of a Schedule, and not of"):
-        animation(blur().program.outputs[0])  # type: ignore[arg-type]
+        animation(blur().program.outputs[0])
 
 
 def test_sizes_are_those_of_the_program() -> None:

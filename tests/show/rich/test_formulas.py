@@ -122,7 +122,7 @@ def meant(node: Node) -> Read:
                      "round": "⌊⌉"}  # fmt: skip
             return named.get(op) or fm._SYMBOLS.get(op) or OPS[op].symbol or op, *below
         case _:
-            return (node.name,)  # type: ignore[attr-defined]
+            return (node.name,)
 
 
 leaves = st.sampled_from([i.node, j.node, n.node, literal(2), literal(-3)])
