@@ -104,7 +104,7 @@ class _Trial:
             counts[f"refused: {error.status}"] += 1
             if self.schedule != before or self.schedule.tree is not before.tree:
                 self.outcome.found("refused, but changed", text, str(error))
-            if error.status == "unproved" and _is_affine(before):
+            if error.status == "unproved" and is_affine(before):
                 self.outcome.found("unproved though affine", text, str(error))
             elif error.status != "malformed":
                 confirm(self.outcome, before, text, self.names, error)
@@ -175,7 +175,7 @@ class _Trial:
             return None
 
 
-def _is_affine(schedule: Schedule) -> bool:
+def is_affine(schedule: Schedule) -> bool:
     """Whether the elements that each instance reads and writes are known at compile time."""
     statements = schedule.model.statements
     return all(a.must for s in statements for a in s.accesses) and not any(

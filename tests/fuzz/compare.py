@@ -13,6 +13,7 @@ import numpy as np
 import polysched as ps
 from polysched.lang.program.program import Program
 from polysched.poly.sets.budget import counted
+from polysched.testing.trials import is_affine
 
 from .calls import Call, make_calls
 from .outcomes import Finding, Outcome, difference, normalised, outcome
@@ -174,7 +175,9 @@ class _Comparison:
         proven = kernel._schedule.proven
         may = any(c.text in found.text for c in proven.sizes if not c.access.must)
         checked = "which is used as an index" in found.text
-        if may or checked:
+        # A Func is computed where it may be read, and then divides where it is not.
+        divided = "division by zero" in found.text and not is_affine(kernel._schedule)
+        if may or checked or divided:
             self.report.notes.append(f"at the call: {normalised(found.text)}")
         else:
             self._finding("refused natively alone", name, call.label, found.text)
