@@ -13,9 +13,10 @@ import sys
 from math import log2
 
 from remez import Fit
+from single_fits import FITS as SINGLE
 from trig_fits import FITS as TRIG
 
-FITS: dict[str, Fit] = {**TRIG}
+FITS: dict[str, Fit] = {**TRIG, **SINGLE}
 
 
 def main(wanted: list[str]) -> int:

@@ -156,7 +156,7 @@ class Row:
     def _made(self, make: Callable[..., Call | None]) -> Call | None:
         try:
             return make(self.function, self.arguments)
-        except (AttributeError, ImportError):
+        except NotImplementedError:
             return None
 
     def ratio(self, found: Mapping[str, Measured]) -> float | None:
@@ -187,6 +187,13 @@ def _imported(name: str) -> Any:
         return None
 
 
+def _named(module: Any, name: str) -> Any:
+    """What a module has; NotImplementedError where it has no such thing."""
+    if not hasattr(module, name):
+        raise NotImplementedError(name)
+    return getattr(module, name)
+
+
 # each library ------------------------------------------------------------------------------------
 def _ours(function: Function, arguments: list[Array]) -> Call:
     n, i = ps.size("n"), ps.vars("i")
@@ -198,14 +205,14 @@ def _ours(function: Function, arguments: list[Array]) -> Call:
     kernel = s.compile()
     out = kernel(*arguments)
     if out.dtype != arguments[0].dtype:
-        raise AttributeError(function.name)
+        raise NotImplementedError(f"{function.name} of {arguments[0].dtype}")
     return lambda: kernel(*arguments, out=out)
 
 
 def _numpy(function: Function, arguments: list[Array]) -> Call | None:
     if function.true in ("rsqrt", "sigmoid"):
         return _of_operators(function, arguments)
-    ufunc = getattr(np, {"pow": "power"}.get(function.true, function.true))
+    ufunc = _named(np, {"pow": "power"}.get(function.true, function.true))
     out = ufunc(*arguments)
     return lambda: ufunc(*arguments, out=out)
 
@@ -219,7 +226,7 @@ def _of_operators(function: Function, arguments: list[Array]) -> Call:
 
 
 def _scipy(function: Function, arguments: list[Array]) -> Call:
-    ufunc = getattr(special, _SPECIAL.get(function.true, "none"))
+    ufunc = _named(special, _SPECIAL.get(function.true, ""))
     out = ufunc(*arguments)
     return lambda: ufunc(*arguments, out=out)
 
@@ -227,7 +234,7 @@ def _scipy(function: Function, arguments: list[Array]) -> Call:
 def _torch(function: Function, arguments: list[Array]) -> Call:
     torch = _imported("torch")
     name = {"sigmoid": "sigmoid", "rint": "round"}.get(function.true, function.true)
-    operator = getattr(torch, name)
+    operator = _named(torch, name)
     given = [torch.from_numpy(a) for a in arguments]
     out = torch.empty_like(given[0])
     return lambda: operator(*given, out=out).numpy()
@@ -270,7 +277,7 @@ def _element(function: Function) -> Any:
         return numba.njit(lambda x: 1 / (1 + np.exp(-x)))
     if true == "pow":
         return numba.njit(lambda x, y: x**y)
-    return getattr(math if true in _MATH else np, true)
+    return _named(math if true in _MATH else np, true)
 
 
 # truth -------------------------------------------------------------------------------------------

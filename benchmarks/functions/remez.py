@@ -3,8 +3,8 @@
     fit = Fit(target=..., weight=..., low=0, high=(pi / 4) ** 2, count=6, dtype=np.float64)
     coefficients, error = fit.rounded()
 
-`coefficients` are those of 1, u, u**2, ... . They are rounded one after the other, the lowest first,
-and the rest is fitted again each time, so that it makes up for what the rounding has cost.
+`coefficients` are those of 1, u, u**2, ... . They are rounded one after the other, the lowest
+first, and the rest is fitted again each time, so that it makes up for what the rounding has cost.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ class Fit:
         low, high: the interval.
         count: how many coefficients there are.
         dtype: the type of NumPy that they are rounded to.
+        stepwise: whether what a rounding costs is made up for; not where an interval has both
+            signs: powers without the lowest have no errors that alternate around 0.
     """
 
     target: Callable[[Any], Any]
@@ -43,6 +45,7 @@ class Fit:
     high: Any
     count: int
     dtype: type = np.float64
+    stepwise: bool = True
 
     def rounded(self) -> tuple[tuple[float, ...], float]:
         """The coefficients, and the largest weighted error of the polynomial that has them."""
@@ -51,9 +54,11 @@ class Fit:
             values = [self.target(u) for u in points]
             weights = [self.weight(u) for u in points]
             found: list[float] = []
+            best = minimax(points, values, weights, range(self.count))
             for power in range(self.count):
-                best = minimax(points, values, weights, range(power, self.count))
-                c = float(self.dtype(float(best[0])))
+                if power and self.stepwise:
+                    best = [0] * power + minimax(points, values, weights, range(power, self.count))
+                c = float(self.dtype(float(best[power])))
                 found.append(c)
                 values = [v - c * u**power for u, v in zip(points, values, strict=True)]
             error = max(abs(v * w) for v, w in zip(values, weights, strict=True))
@@ -64,9 +69,7 @@ def chebyshev_points(low: Any, high: Any, count: int) -> list[Any]:
     """Points that are denser at both ends, where minimax errors oscillate faster; without the ends,
     at which a target may have no value."""
     middle, half = (low + high) / 2, (high - low) / 2
-    return [
-        middle - half * mpmath.cos(mpmath.pi * (2 * k + 1) / (2 * count)) for k in range(count)
-    ]
+    return [middle - half * mpmath.cos(mpmath.pi * (2 * k + 1) / (2 * count)) for k in range(count)]
 
 
 def minimax(
@@ -75,7 +78,8 @@ def minimax(
     """The coefficients of `powers` with the smallest largest weighted error on the points.
 
     Raises:
-        ValueError: the exchange does not end: the weight or the target is wrong, or `DIGITS` are too few.
+        ValueError: the exchange does not end: the weight or the target is wrong, or `DIGITS` are
+            too few.
     """
     unknowns = len(powers) + 1
     reference = [len(points) * (2 * k + 1) // (2 * unknowns) for k in range(unknowns)]

@@ -16,7 +16,7 @@ from .math_terms import Term, bits, cast, constant, fma, for_type, from_bits, po
 #: Denormals are multiplied by 2**_LIFT, which makes them normal, before their bits are split.
 _LIFT = 54
 
-_SERIES_32 = (
+SERIES_32 = (
     -0.49999988079071045, 0.33333325386047363, -0.25001609325408936, 0.20002004504203796,
     -0.16608411073684692, 0.14180853962898254, -0.1324806958436966, 0.12912945449352264,
     -0.0761905387043953,
@@ -36,20 +36,40 @@ _TWO_52 = 0x4330000000000000
 
 def log(x: Term) -> Term:
     """The natural logarithm: -inf at zeros, NaN below."""
-    tiny = x < 2.0 ** (1 - x.dtype.format.bias)
-    lifted = select(tiny, x * 2.0**_LIFT, x)
-    lift = select(tiny, constant(-_LIFT, x.dtype), 0.0)
-    finite = for_type(_FINITE, x.dtype)(lifted, lift)
-    above = select(x < inf, finite, x)
+    return with_limits(x, for_type(_FINITE, x.dtype)(*_lifted(x)))
+
+
+def with_limits(x: Term, found: Term) -> Term:
+    """A logarithm, where that of what is finite and above zero is known."""
+    above = select(x < inf, found, x)
     return select(x > 0.0, above, select(x.equals(0.0), constant(-inf, x.dtype), nan))
+
+
+def _lifted(x: Term) -> tuple[Term, Term]:
+    """x as a normal number, and the exponent that this adds, negated."""
+    tiny = x < 2.0 ** (1 - x.dtype.format.bias)
+    return select(tiny, x * 2.0**_LIFT, x), select(tiny, constant(-_LIFT, x.dtype), 0.0)
+
+
+def exponent_and_fraction(x: Term, is_normal: bool = False) -> tuple[Term, Term]:
+    """n and f, where x = 2**n (1 + f) is a float32 and f is exact.
+
+    Args:
+        is_normal: x is 0 or a normal number.
+    """
+    return _parts(x, constant(0.0, x.dtype)) if is_normal else _parts(*_lifted(x))
+
+
+def _parts(x: Term, lift: Term) -> tuple[Term, Term]:
+    exponent = (bits(x) - _SQRT_HALF_32) & 0xFF800000
+    f = from_bits(bits(x) - exponent) - 1.0
+    return fma(cast(cast(exponent, int32), float32), 2.0**-23, lift), f
 
 
 def _log32(x: Term, lift: Term) -> Term:
     """log(1 + f) = f + f**2 (c[0] + c[1] f + ...)."""
-    exponent = (bits(x) - _SQRT_HALF_32) & 0xFF800000
-    f = from_bits(bits(x) - exponent) - 1.0
-    n = fma(cast(cast(exponent, int32), float32), 2.0**-23, lift)
-    return fma(n, _LN2_32, fma(f * f, polynomial(f, _SERIES_32), f))
+    n, f = _parts(x, lift)
+    return fma(n, _LN2_32, fma(f * f, polynomial(f, SERIES_32), f))
 
 
 def _log64(x: Term, lift: Term) -> Term:

@@ -11,11 +11,12 @@ and `log`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import factorial, inf, nan
+from math import factorial, inf
 
 from ..nodes.dtypes import DType, float32, float64
+from . import math_single
 from .math_exp import exp_coefficients
-from .math_log import SERIES_64, log64_parts
+from .math_log import SERIES_64, log64_parts, with_limits
 from .math_terms import (
     Term,
     absolute,
@@ -131,9 +132,10 @@ def _sinh(dtype: DType, x: Term) -> Term:
 
 
 def _cosh(dtype: DType, x: Term) -> Term:
-    up, up_low, down, down_low = _halves(dtype, at_most(absolute(x), 710.6))
-    total, off = _fast_sum(up, down)
-    return 2.0 * (total + (off + (up_low + down_low)))
+    """The half of e**a + 1 / e**a, a = |x|, which are both above zero."""
+    s, middle, rest = _scaled_exp(dtype, at_most(absolute(x), 710.6), 2)
+    up = s + (middle + rest)
+    return 2.0 * (up + 0.0625 / up)
 
 
 def _fast_sum(a: Term, b: Term) -> tuple[Term, Term]:
@@ -152,7 +154,7 @@ def _logarithm(in_one: tuple[float, float], in_n: tuple[float, float]) -> Callab
         low = fma(f, in_one[0], -1.0 * product)
         total, off = _fast_sum(n * in_n[0], product)
         low = fma(rest, in_one[0], fma(f, in_one[1], fma(n, in_n[1], low)))
-        return _with_limits(x, total + (off + low))
+        return with_limits(x, total + (off + low))
 
     return logarithm
 
@@ -164,7 +166,7 @@ def _log1p(dtype: DType, x: Term) -> Term:
     c = (1.0 - (u - of_x)) + (x - of_x)
     n, f, rest = _parts(dtype, u)
     low = fma(n, _LN2[1], rest + c / u)
-    return select(absolute(x) < _SMALL, x, _with_limits(u, fma(n, _LN2[0], f + low)))
+    return select(absolute(x) < _SMALL, x, with_limits(u, fma(n, _LN2[0], f + low)))
 
 
 def _parts(dtype: DType, x: Term) -> tuple[Term, Term, Term]:
@@ -176,11 +178,6 @@ def _parts(dtype: DType, x: Term) -> tuple[Term, Term, Term]:
     lift = select(tiny, constant(-54.0, float64), 0.0)
     n, f, minus_s, rest = log64_parts(select(tiny, x * 2.0**54, x), lift, SERIES_64)
     return n, f, minus_s * rest
-
-
-def _with_limits(x: Term, found: Term) -> Term:
-    above = select(x < inf, found, x)
-    return select(x > 0.0, above, select(x.equals(0.0), constant(-inf, float64), nan))
 
 
 # two arguments ------------------------------------------------------------------------------------
@@ -198,13 +195,23 @@ def _hypot(dtype: DType, x: Term, y: Term) -> Term:
     return select(is_infinite, constant(inf, float64), found)
 
 
+def _by_type(single: Function, of: Callable[..., Term]) -> Function:
+    """A function of float32 by a formula of its own, and of float64."""
+    double = in_float64(of)
+
+    def function(x: Term) -> Term:
+        return single(x) if x.dtype == float32 else double(x)
+
+    return function
+
+
 FUNCTIONS: dict[str, Function] = {
-    "exp2": in_float64(_exp2),
+    "exp2": _by_type(math_single.exp2, _exp2),
     "expm1": in_float64(_expm1),
     "sinh": in_float64(_sinh),
     "cosh": in_float64(_cosh),
-    "log2": in_float64(_logarithm(_LOG2_E, (1.0, 0.0))),
-    "log10": in_float64(_logarithm(_LOG10_E, _LOG10_2)),
-    "log1p": in_float64(_log1p),
+    "log2": _by_type(math_single.log2, _logarithm(_LOG2_E, (1.0, 0.0))),
+    "log10": _by_type(math_single.log10, _logarithm(_LOG10_E, _LOG10_2)),
+    "log1p": _by_type(math_single.log1p, _log1p),
     "hypot": in_float64(_hypot),
 }

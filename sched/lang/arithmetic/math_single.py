@@ -1,0 +1,110 @@
+"""exp2 and the logarithms of other bases than e, of float32 in float32.
+
+In float64 they would be rounded but once, at a third of the speed: there are half as many lanes,
+and conversions to and from them. What decides the error are sums of two numbers here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..nodes.dtypes import float32
+from .math_log import SERIES_32, exponent_and_fraction, with_limits
+from .math_terms import (
+    Term,
+    absolute,
+    at_least,
+    at_most,
+    bits,
+    fma,
+    polynomial,
+    power_of_two,
+    select,
+)
+
+_FORMAT = float32.format
+_EXP2 = (
+    0.6931471824645996, 0.24022594094276428, 0.055503662675619125, 0.009625446051359177,
+    0.0013387876097112894, 0.00013330719957593828,
+)  # fmt: skip
+#: Numbers in two parts. The first of those that an exponent is multiplied with have 16 bits, so
+#: that the product is exact.
+_LOG2_E = (1.4426950216293335, 1.925963033500011e-08)
+_LOG10_E = (0.4342944920063019, -1.0103049952192578e-08)
+_LOG10_2 = (0.30103302001953125, -3.024355464731343e-06)
+_LN2 = (0.693145751953125, 1.428606765330187e-06)
+#: c of log(1 + f) = f / log(base) + f**2 (c[0] + c[1] f + ...).
+_SERIES_2 = (
+    -0.7213473916053772, 0.48089826107025146, -0.3606950640678406, 0.28856605291366577,
+    -0.23964644968509674, 0.20463840663433075, -0.19089624285697937, 0.18590258061885834,
+    -0.10998731851577759,
+)  # fmt: skip
+_SERIES_10 = (
+    -0.21714718639850616, 0.14476479589939117, -0.10858049243688583, 0.08686746656894684,
+    -0.07213234156370163, 0.06159093603491783, -0.05751349776983261, 0.056042902171611786,
+    -0.033100713044404984,
+)  # fmt: skip
+#: Below it log(1 + x) is x.
+_SMALL = 2.0**-26
+
+
+def exp2(x: Term) -> Term:
+    """2**n 2**r, n being the nearest integer; r is exact."""
+    x = at_least(at_most(x, 129.0), -151.0)
+    shifter = 1.5 * 2.0**_FORMAT.mantissa + 2 * _FORMAT.bias
+    shifted = x + shifter
+    r = x - (shifted - shifter)
+    n, p = bits(shifted), fma(polynomial(r, _EXP2), r, 1.0)
+    half = n >> 1
+    return p * power_of_two(half) * power_of_two(n - half)
+
+
+def _logarithm(
+    of_e: tuple[float, float], of_2: tuple[float, float], series: Sequence[float]
+) -> Callable[[Term], Term]:
+    """The logarithm of a base, of which `of_e` and `of_2` are those of e and 2."""
+
+    def logarithm(x: Term) -> Term:
+        n, f = exponent_and_fraction(x)
+        return with_limits(x, _sum(n, f, None, of_e, of_2, series))
+
+    return logarithm
+
+
+def log1p(x: Term) -> Term:
+    """log(u + c) = log(u) + c / u, where u = 1 + x, and c is what that rounds off."""
+    u = 1.0 + x
+    of_x = u - 1.0
+    c = (1.0 - (u - of_x)) + (x - of_x)
+    n, f = exponent_and_fraction(u, is_normal=True)
+    found = _sum(n, f, c / u, (1.0, 0.0), _LN2, SERIES_32)
+    return select(absolute(x) < _SMALL, x, with_limits(u, found))
+
+
+def _sum(
+    n: Term,
+    f: Term,
+    more: Term | None,
+    of_e: tuple[float, float],
+    of_2: tuple[float, float],
+    series: Sequence[float],
+) -> Term:
+    """n log(2) + log(1 + f) + `more`. What the product of f rounds off, and the sum of it and the
+    first part of n log(2), is exact, and is added to what is much smaller."""
+    product = f * of_e[0] if of_e[0] != 1 else f
+    exact = n * of_2[0]
+    total = exact + product
+    off = (exact - total) + product
+    if of_e[0] != 1:
+        off = off + fma(f, of_e[0], -1.0 * product)
+    if of_2[1]:
+        off = fma(n, of_2[1], off)
+    if of_e[1]:
+        off = fma(f, of_e[1], off)
+    if more is not None:
+        off = off + more
+    return total + fma(f * f, polynomial(f, series), off)
+
+
+log2 = _logarithm(_LOG2_E, (1.0, 0.0), _SERIES_2)
+log10 = _logarithm(_LOG10_E, _LOG10_2, _SERIES_10)
