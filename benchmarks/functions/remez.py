@@ -3,8 +3,8 @@
     fit = Fit(target=..., weight=..., low=0, high=(pi / 4) ** 2, count=6, dtype=np.float64)
     coefficients, error = fit.rounded()
 
-`coefficients` are those of 1, u, u**2, ... . They are rounded one after the other, the lowest first,
-and the rest is fitted again each time, so that it makes up for what the rounding has cost.
+`coefficients` are those of 1, u, u**2, ... . They are rounded one after the other, the lowest
+first, and the rest is fitted again each time, so that it makes up for what the rounding costs.
 """
 
 from __future__ import annotations
@@ -64,9 +64,7 @@ def chebyshev_points(low: Any, high: Any, count: int) -> list[Any]:
     """Points that are denser at both ends, where minimax errors oscillate faster; without the ends,
     at which a target may have no value."""
     middle, half = (low + high) / 2, (high - low) / 2
-    return [
-        middle - half * mpmath.cos(mpmath.pi * (2 * k + 1) / (2 * count)) for k in range(count)
-    ]
+    return [middle - half * mpmath.cos(mpmath.pi * (2 * k + 1) / (2 * count)) for k in range(count)]
 
 
 def minimax(
@@ -75,7 +73,8 @@ def minimax(
     """The coefficients of `powers` with the smallest largest weighted error on the points.
 
     Raises:
-        ValueError: the exchange does not end: the weight or the target is wrong, or `DIGITS` are too few.
+        ValueError: the exchange does not end: the weight or the target is wrong, or `DIGITS` are
+            too few.
     """
     unknowns = len(powers) + 1
     reference = [len(points) * (2 * k + 1) // (2 * unknowns) for k in range(unknowns)]
