@@ -13,19 +13,12 @@ from contextlib import contextmanager
 
 from ...lang.errors.errors import InternalError
 from ...lang.nodes.nodes import Const, Node, Op
+from ...lang.nodes.rare import needed_first
 from ..ir import ir
 from . import instructions
 from .function_builder import FunctionBuilder
 from .partial_vectors import PartialVectors
 from .values import Value, constant
-
-
-def needed_first(node: Node) -> tuple[Node, ...]:
-    """The operands that are computed before a node is: not those behind a branch of its own."""
-    if isinstance(node, Op) and node.op == "rarely":
-        condition, _, usual = node.operands
-        return condition, usual
-    return node.args
 
 
 class Evaluator:

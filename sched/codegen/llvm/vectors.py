@@ -15,11 +15,12 @@ from ...lang.errors.errors import InternalError
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import int64
 from ...lang.nodes.nodes import Node, Op, integer, leaves_below, postorder, replaced_all
+from ...lang.nodes.rare import needed_first
 from ...poly.sets.lanes import near, stride
 from ...poly.sets.linear import LaneOffsets
 from ..ir import ir
 from . import instructions
-from .expressions import Evaluator, needed_first
+from .expressions import Evaluator
 from .lane_masks import FirstLanes, first_lanes, mask_type
 from .partial_vectors import Part
 from .rows import runs_of

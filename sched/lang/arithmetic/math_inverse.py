@@ -99,14 +99,19 @@ def _angle(dtype: DType, a: Term, b: Term, mirrored: Term | None = None) -> Term
     below = select(is_high, a, select(is_middle, a + b, b))
     middle = _chosen(is_middle, [p / 4 for p in _PI], (0.0, 0.0))
     base = _chosen(is_high, [p / 2 for p in _PI], middle)
-    t = above / select(below.equals(0.0), constant(1.0, float64), below)
+    below = select(below.equals(0.0), constant(1.0, float64), below)
+    t, off = above / below, constant(0.0, float64)
+    if mirrored is not None and dtype == float64:
+        inverse = 1.0 / below
+        t = above * inverse
+        off = fma(-1.0 * t, below, above) * inverse
     if mirrored is not None:
         other_middle = _chosen(is_middle, [p * 0.75 for p in _PI], _PI)
         other = _chosen(is_high, [p / 2 for p in _PI], other_middle)
         base = _chosen(mirrored, other, base)
-        t = select(mirrored, -1.0 * t, t)
+        t, off = select(mirrored, -1.0 * t, t), select(mirrored, -1.0 * off, off)
     square = t * t
-    return _turned(base, t, t * square * polynomial(square, ARCTAN[dtype]))
+    return _turned(base, t, fma(t * square, polynomial(square, ARCTAN[dtype]), off))
 
 
 def _arctan(dtype: DType, x: Term) -> Term:
@@ -115,16 +120,18 @@ def _arctan(dtype: DType, x: Term) -> Term:
 
 
 def _arctan2(dtype: DType, y: Term, x: Term) -> Term:
-    """The angle of the point (x, y). Both are brought into the middle of the range; of two
-    infinities the angle is that of ones."""
+    """The angle of the point (x, y). Where both are tiny, or one is huge, their quotient is that of
+    others: next to an infinity what is finite is 0, and two infinities are the same number."""
     a, b = absolute(y), absolute(x)
+    scale = constant(1.0, float64)
     if dtype == float64:
         large = select(a > b, a, b)
-        scale = select(large > 2.0**500, constant(2.0**-600, float64), 1.0)
+        scale = select(large > 2.0**1000, constant(2.0**-8, float64), scale)
         scale = select(large < 2.0**-450, constant(2.0**600, float64), scale)
-        a, b = a * scale, b * scale
-    are_infinite = apply("and", a.equals(inf), b.equals(inf))
-    a, b = select(are_infinite, 1.0, a), select(are_infinite, 1.0, b)
+    a, b = (
+        at_most(p * select(apply("and", q.equals(inf), p < inf), 0.0, scale), 2.0**1020)
+        for p, q in ((a, b), (b, a))
+    )
     mirrored = apply("ne", bits(x) & _SIGN, 0)
     return _with_sign(_angle(dtype, a, b, mirrored), y)
 
