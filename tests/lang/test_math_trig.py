@@ -150,7 +150,7 @@ def test_sixteen_bits_are_those_of_float32(name: str) -> None:
 
 def test_turns_can_be_summed_and_shared() -> None:
     """A rare branch in a reduction of vectors, and two of them in one statement."""
-    x, f, g = ps.Input("x", ps.float64, (n,)), ps.Func("f", (n,)), ps.Func("g")
+    x, f, g = ps.Input("x", ps.float64, (n,)), ps.Func("f", (n,)), ps.Func("g", ())
     k = ps.RVar("k", 0, n)
     f[i] = ps.sin(x[i]) * ps.cos(x[i]) + ps.sin(x[0])
     g[()] = ps.sum(f[k], k)
