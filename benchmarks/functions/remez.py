@@ -4,7 +4,7 @@
     coefficients, error = fit.rounded()
 
 `coefficients` are those of 1, u, u**2, ... . They are rounded one after the other, the lowest
-first, and the rest is fitted again each time, so that it makes up for what the rounding has cost.
+first, and the rest is fitted again each time, so that it makes up for what the rounding costs.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from mpmath import asin, asinh, atan, cos, mpf, pi, sin, sqrt, tan
+from mpmath import asin, asinh, atan, atanh, cos, mpf, pi, sin, sqrt
 from remez import Fit
 
 
@@ -38,16 +38,24 @@ def cosine(high: Any, count: int, dtype: type = np.float64) -> Fit:
     )
 
 
-QUARTER = pi / 4
+def inverse_cube_root() -> Fit:
+    """m**(-1/3) = c[0] + c[1] m + ... for 1 <= m <= 2."""
+    return Fit(lambda m: m ** (mpf(-1) / 3), lambda m: m ** (mpf(1) / 3), 1, 2, 5)
+
+
+#: A little more than pi / 4, as the nearest multiple of pi / 2 is not always found.
+QUARTER = pi / 4 * mpf("1.001")
 FITS: dict[str, Fit] = {
-    "sin, float32": odd(sin, QUARTER * mpf("1.001"), 4),
-    "cos, float32": cosine(QUARTER * mpf("1.001"), 4),
-    "sin, float64": odd(sin, QUARTER * mpf("1.001"), 6),
-    "cos, float64": cosine(QUARTER * mpf("1.001"), 6),
-    "tan, float32": odd(tan, QUARTER * mpf("1.001"), 7),
-    "arctan, float32": odd(atan, mpf("0.4142136"), 5),
-    "arctan, float64": odd(atan, mpf("0.4142136"), 11),
-    "arcsin, float32": odd(asin, mpf("0.5"), 5),
-    "arcsin, float64": odd(asin, mpf("0.5"), 12),
-    "arcsinh, float64": odd(asinh, mpf("0.3"), 9),
+    "sin, float32": odd(sin, QUARTER, 3, np.float32),
+    "sin, float64": odd(sin, QUARTER, 6),
+    "cos, float32": cosine(QUARTER, 3, np.float32),
+    "cos, float64": cosine(QUARTER, 6),
+    "arcsin, float32": odd(asin, mpf("0.5"), 7),
+    "arcsin, float64": odd(asin, mpf("0.5"), 13),
+    "arctan, float32": odd(atan, mpf("0.5625"), 7),
+    "arctan, float64": odd(atan, mpf("0.5625"), 14),
+    "arcsinh": odd(asinh, mpf("0.3"), 9),
+    "arctanh, float32": odd(atanh, mpf("0.1716"), 4),
+    "arctanh, float64": odd(atanh, mpf("0.1716"), 8),
+    "cbrt": inverse_cube_root(),
 }

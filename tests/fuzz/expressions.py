@@ -37,8 +37,16 @@ _WIDENING = ("widening_add", "widening_mul")
 _FUNCTIONS = (
     "sqrt", "exp", "log", "tanh", "sigmoid", "rsqrt", "sign",
     "exp2", "expm1", "sinh", "cosh", "log2", "log10", "log1p",
+    "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "cbrt",
 )  # fmt: skip
-_OF_TWO_FLOATS = ("ps.copysign", "ps.heaviside", "ps.hypot", "ps.nextafter", "ps.fmod")
+_OF_TWO_FLOATS = (
+    "ps.copysign",
+    "ps.heaviside",
+    "ps.hypot",
+    "ps.nextafter",
+    "ps.fmod",
+    "ps.arctan2",
+)
 _TESTS = ("isnan", "isinf", "isfinite", "signbit")
 
 

@@ -24,6 +24,7 @@ from ..nodes.dtypes import DType, concrete, float64
 from ..nodes.nodes import Node, Op, Param, ParamInfo, substitute
 from ..nodes.ops import OPS
 from .math_exp import exp, sigmoid, tanh
+from .math_inverse import FUNCTIONS as INVERSE
 from .math_log import log
 from .math_scale import ldexp
 from .math_simple import (
@@ -38,6 +39,7 @@ from .math_simple import (
     signbit,
 )
 from .math_terms import Term, apply
+from .math_trig import FUNCTIONS as TRIGONOMETRIC
 from .math_wide import FUNCTIONS as WIDE
 
 
@@ -104,4 +106,6 @@ _FUNCTIONS: dict[str, Callable[..., Term]] = {
     "nextafter": nextafter,
     "fmod": fmod,
     **WIDE,
+    **TRIGONOMETRIC,
+    **INVERSE,
 }

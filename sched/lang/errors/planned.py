@@ -9,7 +9,7 @@ _TABLE = (
 _TUPLE = "a tuple of the real and the imaginary part: dtype=(ps.float32, ps.float32)"
 
 PLANNED: dict[str, str] = {
-    **dict.fromkeys(("sin", "cos", "tan", "erf", "arctan2"), _TABLE),
+    "erf": _TABLE,
     "pow": "ps.exp(y * ps.log(x)), for x > 0; x ** 3 for constant integers",
 }
 """Planned names, and what to write until the language has them."""

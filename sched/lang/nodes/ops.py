@@ -70,6 +70,8 @@ _OPERATORS: dict[str, OpInfo] = {
     "eq": OpInfo(2, "compare", "==", 10),
     "ne": OpInfo(2, "compare", "!=", 10),
     "select": OpInfo(3, "select"),
+    # A select whose first value is seldom wanted: code branches around it. Of functions alone.
+    "rarely": OpInfo(3, "select"),
     "cast": OpInfo(1, "cast"),
     "bitcast": OpInfo(1, "cast"),
     "strict": OpInfo(1, "strict"),
@@ -111,6 +113,9 @@ OPS: dict[str, OpInfo] = {
     **dict.fromkeys(("isnan", "isinf", "isfinite", "signbit"), OpInfo(1, "test")),
     **dict.fromkeys(("exp2", "expm1", "sinh", "cosh"), OpInfo(1, "float")),
     **dict.fromkeys(("log2", "log10", "log1p"), OpInfo(1, "float")),
+    **dict.fromkeys(("sin", "cos", "tan", "arcsin", "arccos", "arctan"), OpInfo(1, "float")),
+    **dict.fromkeys(("arcsinh", "arccosh", "arctanh", "cbrt"), OpInfo(1, "float")),
+    "arctan2": OpInfo(2, "float"),
     "sign": OpInfo(1, "sign"),
     "fmod": OpInfo(2, "fmod"),
     **dict.fromkeys(("copysign", "heaviside", "hypot", "nextafter"), OpInfo(2, "float")),
