@@ -90,6 +90,14 @@ from .lang.expr.integer_functions import (
     widening_add,
     widening_mul,
 )
+from .lang.expr.special import (
+    fast_erf,
+    fast_exp,
+    fast_log,
+    fast_rsqrt,
+    fast_sigmoid,
+    fast_tanh,
+)
 from .lang.expr.symbols import Param, RVar, Size, Var, rdom, size, sizes, vars
 from .lang.nodes.dtypes import (
     DType,
@@ -300,7 +308,8 @@ __all__ = [
     "TargetError", "Var", "abs", "absd", "absolute", "all", "any", "argmax", "argmin", "bfloat16",
     "bit_reverse", "bitcast", "bool", "bool_", "boundary", "byte_swap", "cache_elements", "cast",
     "ceil", "clip", "clz", "compute", "copysign", "cosh", "ctz", "einsum", "exp", "exp2", "explore",
-    "expm1", "extern", "factor", "facts", "float16", "float32", "float64", "floor", "fma", "fmod",
+    "expm1", "extern", "factor", "facts", "fast_erf", "fast_exp", "fast_log", "fast_rsqrt",
+    "fast_sigmoid", "fast_tanh", "float16", "float32", "float64", "floor", "fma", "fmod",
     "from_json", "get_num_threads", "halo", "halving_add", "heaviside", "hypot", "int16", "int32",
     "int64", "int8", "interpret", "isfinite", "isinf", "isnan", "ldexp", "log", "log10", "log1p",
     "log2", "machine", "max", "maximum", "min", "minimum", "mul_shift_right", "mux", "native",

@@ -37,6 +37,7 @@ _WIDENING = ("widening_add", "widening_mul")
 _FUNCTIONS = (
     "sqrt", "exp", "log", "tanh", "sigmoid", "rsqrt", "sign",
     "exp2", "expm1", "sinh", "cosh", "log2", "log10", "log1p",
+    "fast_exp", "fast_log", "fast_tanh", "fast_sigmoid", "fast_rsqrt", "fast_erf",
 )  # fmt: skip
 _OF_TWO_FLOATS = ("ps.copysign", "ps.heaviside", "ps.hypot", "ps.nextafter", "ps.fmod")
 _TESTS = ("isnan", "isinf", "isfinite", "signbit")

@@ -22,7 +22,7 @@ from .trial import NO_PROGRAM
 
 Say = Callable[[Case, str], None]
 _INSTEAD = {
-    "exp|log|tanh|sigmoid|sign|exp2|expm1|sinh|cosh|log2|log10|log1p": "sqrt",
+    "exp|log|tanh|sigmoid|rsqrt|fast_\\w+|sign|exp2|expm1|sinh|cosh|log2|log10|log1p": "sqrt",
     "copysign|heaviside|hypot|nextafter|fmod": "minimum",
     "signbit": "isnan",
 }

@@ -111,6 +111,10 @@ OPS: dict[str, OpInfo] = {
     **dict.fromkeys(("isnan", "isinf", "isfinite", "signbit"), OpInfo(1, "test")),
     **dict.fromkeys(("exp2", "expm1", "sinh", "cosh"), OpInfo(1, "float")),
     **dict.fromkeys(("log2", "log10", "log1p"), OpInfo(1, "float")),
+    **dict.fromkeys(
+        ("fast_exp", "fast_log", "fast_tanh", "fast_sigmoid", "fast_rsqrt", "fast_erf"),
+        OpInfo(1, "float"),
+    ),
     "sign": OpInfo(1, "sign"),
     "fmod": OpInfo(2, "fmod"),
     **dict.fromkeys(("copysign", "heaviside", "hypot", "nextafter"), OpInfo(2, "float")),
