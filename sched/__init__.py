@@ -97,6 +97,7 @@ from .lang.expr.special import (
     fast_rsqrt,
     fast_sigmoid,
     fast_tanh,
+    pow,
 )
 from .lang.expr.symbols import Param, RVar, Size, Var, rdom, size, sizes, vars
 from .lang.nodes.dtypes import (
@@ -128,6 +129,7 @@ from .lang.tensors.trace import trace
 
 # NumPy's names, as attributes of this module only.
 abs = absolute
+power = pow
 round = rint
 bool = bool_
 
@@ -313,8 +315,8 @@ __all__ = [
     "from_json", "get_num_threads", "halo", "halving_add", "heaviside", "hypot", "int16", "int32",
     "int64", "int8", "interpret", "isfinite", "isinf", "isnan", "ldexp", "log", "log10", "log1p",
     "log2", "machine", "max", "maximum", "min", "minimum", "mul_shift_right", "mux", "native",
-    "nextafter", "popcount", "prod", "rdom", "remainder", "require", "rint", "rotate_left",
-    "rotate_right", "round", "rounding_halving_add", "rounding_mul_shift_right",
+    "nextafter", "popcount", "pow", "power", "prod", "rdom", "remainder", "require", "rint",
+    "rotate_left", "rotate_right", "round", "rounding_halving_add", "rounding_mul_shift_right",
     "rounding_shift_right", "rows_beside", "rsqrt", "saturating_add", "saturating_cast",
     "saturating_mul", "saturating_sub", "select", "sequential", "set_num_threads", "show_versions",
     "sigmoid", "sign", "signbit", "sinh", "size", "sizes", "sqrt", "strict", "sum", "tanh",

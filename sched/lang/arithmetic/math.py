@@ -26,6 +26,7 @@ from ..nodes.ops import OPS
 from .math_exp import exp, sigmoid, tanh
 from .math_fast import FUNCTIONS as FAST
 from .math_log import log
+from .math_pow import power
 from .math_scale import ldexp
 from .math_simple import (
     copysign,
@@ -44,7 +45,8 @@ from .math_wide import FUNCTIONS as WIDE
 
 @cache
 def expansion(op: str, dtype: DType) -> tuple[tuple[Param, ...], Node]:
-    """The function `op` in `dtype` (a float type): placeholders, one an operand, and a body.
+    """The function `op` in `dtype`, a float type, or for `pow` an integer one: placeholders, one
+    an operand, and a body.
 
     The body needs no elaboration: it is built of core operators, every node has its concrete
     type, and multiply-adds are explicit. Replace the placeholders by typed operands:
@@ -109,6 +111,7 @@ _FUNCTIONS: dict[str, Callable[..., Term]] = {
     "heaviside": heaviside,
     "nextafter": nextafter,
     "fmod": fmod,
+    "pow": power,
     **WIDE,
     **FAST,
 }

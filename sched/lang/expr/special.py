@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .expr import Expr, ExprLike, unary
+from .expr import Expr, ExprLike, binary, unary
 
 
 def _fast(of: str, doc: str) -> Callable[[ExprLike], Expr]:
@@ -24,4 +24,11 @@ fast_sigmoid = _fast("sigmoid", "1 / (1 + exp(-x)) in fewer instructions.")
 fast_rsqrt = _fast("rsqrt", "1 / sqrt(x) without square root and division; denormals count as 0.")
 fast_erf = _fast("erf", "The error function in fewer instructions.")
 
-__all__ = ["fast_erf", "fast_exp", "fast_log", "fast_rsqrt", "fast_sigmoid", "fast_tanh"]
+
+def pow(x: ExprLike, y: ExprLike) -> Expr:
+    """x to the power of y. Of integers it is one of their type, which wraps; negative powers of
+    integers are 0, and counted like divisions by zero."""
+    return binary("pow", x, y)
+
+
+__all__ = ["pow", "fast_erf", "fast_exp", "fast_log", "fast_rsqrt", "fast_sigmoid", "fast_tanh"]
