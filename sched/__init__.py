@@ -108,6 +108,15 @@ from .lang.expr.integer_functions import (
     widening_add,
     widening_mul,
 )
+from .lang.expr.special import (
+    fast_erf,
+    fast_exp,
+    fast_log,
+    fast_rsqrt,
+    fast_sigmoid,
+    fast_tanh,
+    pow,
+)
 from .lang.expr.symbols import Param, RVar, Size, Var, rdom, size, sizes, vars
 from .lang.nodes.dtypes import (
     DType,
@@ -138,6 +147,7 @@ from .lang.tensors.trace import trace
 
 # NumPy's names, as attributes of this module only.
 abs = absolute
+power = pow
 round = rint
 bool = bool_
 
@@ -320,17 +330,18 @@ __all__ = [
     "asinh", "atan", "atan2", "atanh", "bfloat16", "bit_reverse", "bitcast", "bool", "bool_",
     "boundary", "byte_swap", "cache_elements", "cast", "cbrt", "ceil", "clip", "clz", "compute",
     "copysign", "cos", "cosh", "ctz", "einsum", "exp", "exp2", "explore", "expm1", "extern",
-    "factor", "facts", "float16", "float32", "float64", "floor", "fma", "fmod", "from_json",
+    "factor", "facts", "fast_erf", "fast_exp", "fast_log", "fast_rsqrt", "fast_sigmoid",
+    "fast_tanh", "float16", "float32", "float64", "floor", "fma", "fmod", "from_json",
     "get_num_threads", "halo", "halving_add", "heaviside", "hypot", "int16", "int32", "int64",
     "int8", "interpret", "isfinite", "isinf", "isnan", "ldexp", "log", "log10", "log1p", "log2",
     "machine", "max", "maximum", "min", "minimum", "mul_shift_right", "mux", "native", "nextafter",
-    "popcount", "prod", "rdom", "remainder", "require", "rint", "rotate_left", "rotate_right",
-    "round", "rounding_halving_add", "rounding_mul_shift_right", "rounding_shift_right",
-    "rows_beside", "rsqrt", "saturating_add", "saturating_cast", "saturating_mul", "saturating_sub",
-    "select", "sequential", "set_num_threads", "show_versions", "sigmoid", "sign", "signbit", "sin",
-    "sinh", "size", "sizes", "sqrt", "strict", "sum", "tan", "tanh", "threads", "tile_columns",
-    "tile_rows", "to_json", "trace", "trunc", "uint16", "uint32", "uint64", "uint8", "vars",
-    "where", "widening_add", "widening_mul",
+    "popcount", "pow", "power", "prod", "rdom", "remainder", "require", "rint", "rotate_left",
+    "rotate_right", "round", "rounding_halving_add", "rounding_mul_shift_right",
+    "rounding_shift_right", "rows_beside", "rsqrt", "saturating_add", "saturating_cast",
+    "saturating_mul", "saturating_sub", "select", "sequential", "set_num_threads", "show_versions",
+    "sigmoid", "sign", "signbit", "sin", "sinh", "size", "sizes", "sqrt", "strict", "sum", "tan",
+    "tanh", "threads", "tile_columns", "tile_rows", "to_json", "trace", "trunc", "uint16", "uint32",
+    "uint64", "uint8", "vars", "where", "widening_add", "widening_mul",
 ]  # fmt: skip
 
 for _name in __all__:

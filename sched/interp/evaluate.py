@@ -49,10 +49,12 @@ class Symbols:
 
 
 class Faults:
-    """Counters of operations that are defined but rarely intended: divisions by zero."""
+    """Counters of operations that are defined but rarely intended: divisions by zero, and negative
+    powers of integers."""
 
     def __init__(self) -> None:
         self.zero_divisions = 0
+        self.negative_powers = 0
 
 
 class Evaluator:
@@ -122,6 +124,8 @@ class Evaluator:
             condition, yes, no = args
             return lambda env: yes(env) if condition(env) else no(env)
         result, operand = concrete(node.type or _fail(node)), _operand_type(node)
+        if node.op == "pow" and result.is_int:
+            args[1] = self._counting_negative(args[1])
         if node.op in FUNCTIONS:
             return self._expanded(node, args)
         if node.op in ("floordiv", "mod") and result.is_int:
@@ -147,6 +151,17 @@ class Evaluator:
             value = divisor(env)
             if value == 0:
                 faults.zero_divisions += 1
+            return value
+
+        return counted
+
+    def _counting_negative(self, exponent: Function) -> Function:
+        faults = self._faults
+
+        def counted(env: Env) -> Any:
+            value = exponent(env)
+            if value < 0:
+                faults.negative_powers += 1
             return value
 
         return counted

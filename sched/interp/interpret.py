@@ -57,7 +57,7 @@ def interpret(
         shape: of an output without a declared shape; a dict by name if there are several.
         out: an array, a tuple, or a dict by name, to write the outputs into.
         region: the part of the output to compute, a half-open pair an axis; see `Kernel`.
-        checks: raise a CallValueError where an integer was divided by zero.
+        checks: raise a CallValueError where an integer was divided by zero or had a negative power.
 
     Returns:
         An array an output, a tuple of arrays for a Func with several values at each point; a
@@ -162,7 +162,7 @@ class Run:
         return Member(func, pieces, self.values, self.symbols, self.faults)
 
     def _check_divisions(self, func: Func) -> None:
-        if self.checks and self.faults.zero_divisions:
+        if self.checks and (self.faults.zero_divisions or self.faults.negative_powers):
             self._refuse_division(func)
 
     def _of(self, d: Definition) -> Functions:
@@ -221,9 +221,14 @@ class Run:
                 )
 
     def _refuse_division(self, func: Func) -> None:
+        if self.faults.zero_divisions:
+            raise CallValueError(
+                f"{func.name} divides an integer by zero, {self.faults.zero_divisions} times",
+                hint="without checks=True the quotient and the remainder are 0",
+            )
         raise CallValueError(
-            f"{func.name} divides an integer by zero, {self.faults.zero_divisions} times",
-            hint="without checks=True the quotient and the remainder are 0",
+            f"{func.name} has a negative power of an integer, {self.faults.negative_powers} times",
+            hint="without checks=True it is 0; a power of floats: ps.cast(ps.float64, x) ** y",
         )
 
     def _result(self, func: Func) -> Any:

@@ -132,10 +132,11 @@ def _runs_in_parallel(schedule: Schedule) -> bool:
 
 
 def _divides(schedule: Schedule) -> bool:
-    """Whether the program divides integers by a divisor that may be zero."""
+    """Whether the program divides integers by a divisor that may be zero, or has powers of them
+    that may be negative."""
     return any(
         isinstance(n, Op)
-        and n.op in ("floordiv", "mod")
+        and n.op in ("floordiv", "mod", "pow")
         and not (isinstance(n.operands[1], Const) and n.operands[1].value)
         for d in schedule.program.definitions
         for n in postorder(*d.lhs, *d.where, *d.values)

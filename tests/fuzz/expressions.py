@@ -26,7 +26,7 @@ from .world import FLOATS, INTEGERS, World
 
 _OF_ONE = ("popcount", "clz", "ctz", "bit_reverse", "byte_swap")
 _OF_TWO = (
-    *("saturating_add", "saturating_sub", "saturating_mul"),
+    *("saturating_add", "saturating_sub", "saturating_mul", "pow"),
     *("halving_add", "rounding_halving_add"),
 )
 _COUNTED = (
@@ -38,15 +38,11 @@ _FUNCTIONS = (
     "sqrt", "exp", "log", "tanh", "sigmoid", "rsqrt", "sign",
     "exp2", "expm1", "sinh", "cosh", "log2", "log10", "log1p",
     "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "cbrt",
+    "fast_exp", "fast_log", "fast_tanh", "fast_sigmoid", "fast_rsqrt", "fast_erf",
 )  # fmt: skip
 _OF_TWO_FLOATS = (
-    "ps.copysign",
-    "ps.heaviside",
-    "ps.hypot",
-    "ps.nextafter",
-    "ps.fmod",
-    "ps.arctan2",
-)
+    "ps.copysign", "ps.heaviside", "ps.hypot", "ps.nextafter", "ps.fmod", "ps.arctan2", "ps.pow",
+)  # fmt: skip
 _TESTS = ("isnan", "isinf", "isfinite", "signbit")
 
 

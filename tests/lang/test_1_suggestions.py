@@ -98,19 +98,6 @@ def test_numpy_functions_that_are_no_part_of_the_language_say_so() -> None:
         np.matmul(x[i, j], x[i, j])
 
 
-def test_what_stands_for_planned_functions_computes_them() -> None:
-    """The hints are expressions that a user pastes."""
-    v = ps.Input("v", ps.float64, (n,))
-
-    def value(name: str, **names: Any) -> Any:
-        f = ps.Func("f", (n,))
-        f[i] = eval(PLANNED[name].split(",")[0], {"ps": ps, **names})
-        return f
-
-    vs = np.linspace(0.5, 3, 7)
-    np.testing.assert_allclose(value("pow", x=v[i], y=2.5)(vs), vs**2.5, rtol=1e-14)
-
-
 def test_protocols_are_asked_of_all_without_a_suggestion() -> None:
     """Python, NumPy and Jupyter look for attributes that begin with an underscore."""
     f = plane()

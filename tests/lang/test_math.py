@@ -34,8 +34,8 @@ BOUNDS = {
     "log10": (0.91, 1.2),
     "log1p": (0.87, 1.1),
     "log2": (0.98, 1.2),
-    "rsqrt": (1.50, 1.51),
-    "sigmoid": (1.65, 1.80),
+    "rsqrt": (0.51, 0.51),
+    "sigmoid": (0.98, 0.98),
     "sinh": (0.52, 1.2),
     "tanh": (0.98, 1.25),
 }
@@ -75,6 +75,7 @@ def apply(node: Op, args: list[Any]) -> Any:
 NUMPY: dict[str, Callable[..., Any]] = {
     "abs": np.abs, "add": np.add, "and": np.bitwise_and, "div": np.divide, "eq": np.equal,
     "gt": np.greater, "lt": np.less, "max": np.maximum, "min": np.minimum, "mul": np.multiply,
+    "ne": np.not_equal,
     "or": np.bitwise_or,
     "select": np.where, "shl": np.left_shift, "shr": np.right_shift, "sqrt": np.sqrt,
     "sub": np.subtract,
@@ -126,8 +127,9 @@ def two_product(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def halves(x: Array) -> Array:
-    scaled = x * (2.0**27 + 1.0)
-    return scaled - (scaled - x)
+    down = np.where(np.abs(x) > 2.0**900, 2.0**-100, 1.0)  # else the product overflows
+    scaled = x * down * (2.0**27 + 1.0)
+    return (scaled - (scaled - x * down)) / down
 
 
 def call(op: str, dtype: DType, *args: Any) -> Array:
@@ -253,14 +255,6 @@ def test_special_values_are_numpys(op: str, dtype: DType) -> None:
     np.testing.assert_array_equal(found[special], expected[special])
     zero = expected == 0
     np.testing.assert_array_equal(np.signbit(found[zero]), np.signbit(expected[zero]))
-
-
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_rsqrt_is_its_two_operations(dtype: DType) -> None:
-    x = samples(dtype)[::5]
-    with np.errstate(all="ignore"):
-        expected = dtype.numpy.type(1) / np.sqrt(x)
-    np.testing.assert_array_equal(call("rsqrt", dtype, x), expected)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -414,8 +408,8 @@ def check_operands(node: Op) -> None:
         ("exp", 20, 25),
         ("ldexp", 10, 17),
         ("log", 28, 32),
-        ("rsqrt", 2, 2),
-        ("sigmoid", 21, 26),
+        ("rsqrt", 12, 12),
+        ("sigmoid", 34, 39),
         ("tanh", 29, 39),
     ],
 )

@@ -55,7 +55,7 @@ def build(program: lp.LoopProgram, *, strided: bool = False, checks: bool = Fals
 
     Args:
         strided: whether arguments may have any strides (given as scalars), or are contiguous.
-        checks: whether to count integer divisions by zero, in counter 0.
+        checks: whether to count integer divisions by zero and negative powers, in counter 0.
     """
     storage, accumulators = place(program, strided), accumulator_storage(program)
     builder = ModuleBuilder(program, storage, accumulators, checks)
@@ -279,10 +279,17 @@ def _origin(d: Definition, point: Mapping[Node, Node]) -> Origin | None:
 
 
 def _zero_divisors(convert: Converter, roots: tuple[Node, ...]) -> list[Node]:
-    """For each integer division that may be by zero: that it happens and is."""
+    """For each integer division that may be by zero, and each power of integers that may be
+    negative: that it happens and is."""
     found = []
     for node in postorder(*roots):
         match node:
+            case Op(op="pow", operands=(_, power)) if dtype_of(power).is_int:
+                if not isinstance(power, Const) or power.value < 0:
+                    negative = Op("lt", (power, Const(0, dtype_of(power))), bool_)
+                    happens = conjunction(convert.needed[node], negative)
+                    assert happens is not None
+                    found.append(happens)
             case Op(op="floordiv" | "mod", operands=(_, divisor)) if dtype_of(divisor).is_int:
                 if not isinstance(divisor, Const) or not divisor.value:
                     zero = Op("eq", (divisor, Const(0, dtype_of(divisor))), bool_)

@@ -136,8 +136,9 @@ class Variant:
         counters = self.interface.counters
         if counters and (count := sum(slots[len(prepared.words) - counters : len(prepared.words)])):
             raise CallValueError(
-                f"{count} integer division{'s' if count > 1 else ''} by zero (each gave 0)",
-                hint="guard the divisor, or compile without checks=True",
+                f"{count} integer division{'s' if count > 1 else ''} by zero, or negative "
+                f"power{'s' if count > 1 else ''} of integers (each gave 0)",
+                hint="guard the divisor or the exponent, or compile without checks=True",
             )
 
     def _enter(self, words: list[int], threads: int, array: Arrays) -> ctypes.Array[ctypes.c_int64]:

@@ -109,15 +109,22 @@ def exp(x: Term) -> Term:
 def sigmoid(x: Term) -> Term:
     """1 / (1 + e**-x).
 
-    With E = e**-|x| <= 1 and q = E / (1 + E) it is 1 - q for x >= 0, and E - E q below: nothing
-    overflows, and q <= 1/2, so its rounding errors weigh at most half.
+    With E = e**-|x| <= 1 it is 1 / (1 + E) for x >= 0, and E / (1 + E) below: nothing overflows.
+    What the roundings of E, of 1 + E and of the quotient leave out is carried along, so that
+    nearly all of the error is that of the last operation.
     """
     c, f = for_type(_CONSTANTS, x.dtype), x.dtype.format
-    n, p = _reduce(at_most(absolute(x), -c.least), -1.0, f.bias + _MARGIN)
-    e = p * power_of_two(n) * 2.0**-_MARGIN
-    minus_q = e / (-1.0 - e)
-    m = select(x < 0.0, e, 1.0)
-    return fma(m, minus_q, m)
+    n, r, u = _reduced(at_most(absolute(x), -c.least), -1.0, f.bias + _MARGIN)
+    p = fma(u, r, 1.0)
+    scale = power_of_two(n) * 2.0**-_MARGIN
+    e, e_low = p * scale, fma(u, r, 1.0 - p) * scale
+    d = 1.0 + e
+    d_low = ((1.0 - d) + e) + e_low
+    y = 1.0 / d
+    minus_y = -1.0 * y
+    y_low = y * fma(minus_y, d_low, fma(minus_y, d, 1.0))
+    m, m_low = select(x < 0.0, e, 1.0), select(x < 0.0, e_low, 0.0)
+    return fma(m, y, fma(m, y_low, m_low * y))
 
 
 def tanh(x: Term) -> Term:
@@ -141,6 +148,12 @@ def _reduce(x: Term, scale: float, offset: int, fine: bool = True) -> tuple[Term
     `fine` the second part of log(2) is left out: an error of up to n / 5 ULP, for results in which
     a factor 2**-n makes it negligible.
     """
+    n, r, u = _reduced(x, scale, offset, fine)
+    return n, fma(u, r, 1.0)
+
+
+def _reduced(x: Term, scale: float, offset: int, fine: bool = True) -> tuple[Term, Term, Term]:
+    """n, r and u such that e**(scale x) = 2**n (1 + u r)."""
     c, f = for_type(_CONSTANTS, x.dtype), x.dtype.format
     shifter = 1.5 * 2.0**f.mantissa + offset
     shifted = fma(x, scale * c.log2e, shifter)
@@ -149,4 +162,4 @@ def _reduce(x: Term, scale: float, offset: int, fine: bool = True) -> tuple[Term
     if fine:
         r = fma(n, -c.ln2[1] / scale, r)
     q = polynomial(r, [ck * scale ** (k + 2) for k, ck in enumerate(c.exp)])
-    return bits(shifted), fma(fma(q, r, scale), r, 1.0)
+    return bits(shifted), r, fma(q, r, scale)

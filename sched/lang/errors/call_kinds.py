@@ -45,7 +45,7 @@ CALLS: Mapping[str, Kind] = {
         "codegen.runtime.arena codegen.runtime.arguments:allocate interp.regions",
     ),
     "PS0211": Kind(
-        "an integer was divided by zero",
+        "an integer was divided by zero, or had a negative power",
         "codegen.runtime.variant interp.interpret:Run._refuse_division",
     ),
     "PS0212": Kind(

@@ -10,7 +10,6 @@ _TUPLE = "a tuple of the real and the imaginary part: dtype=(ps.float32, ps.floa
 
 PLANNED: dict[str, str] = {
     "erf": _TABLE,
-    "pow": "ps.exp(y * ps.log(x)), for x > 0; x ** 3 for constant integers",
 }
 """Planned names, and what to write until the language has them."""
 
@@ -20,7 +19,6 @@ ABSENT: dict[str, str] = {
     **dict.fromkeys(("array", "asarray"), "ps.Input for what a call passes, ps.Const for a table"),
     **dict.fromkeys(("matmul", "dot", "tensordot"), 'ps.einsum("ik,kj->ij", A, B)'),
     "mean": "ps.sum(x[k], k) / n",
-    "power": "x ** 3 for constant integers; ps.exp(y * ps.log(x)) for x > 0",
     "jit": "a Func is compiled when it is called; ps.Schedule(f).compile() gives a kernel to keep",
 }
 """Names that other libraries have, and what to write in place of them."""

@@ -11,8 +11,7 @@ PROGRAMS: Mapping[str, Kind] = {
     "PS0101": Kind(
         "an expression has no value while the program is being written",
         "lang.expr.one_value lang.expr.numpy_element lang.expr.expr:Expr.__pow__ "
-        "lang.expr.expr:Expr.__rpow__ lang.expr.expr:Expr.__round__ "
-        "lang.expr.expr:Expr.__matmul__ lang.nodes.tensor",
+        "lang.expr.expr:Expr.__round__ lang.expr.expr:Expr.__matmul__ lang.nodes.tensor",
     ),
     "PS0102": Kind("this is not one value of the language", "lang.expr.expr lang.expr.tuples"),
     "PS0103": Kind(

@@ -23,8 +23,6 @@ from .symbol_key import symbol_key
 ExprLike = object
 """An argument of `as_node`: an Expr, or a Python or NumPy scalar."""
 
-_POWERS = "other powers are ps.exp(y * ps.log(x)), for x > 0"
-
 
 @bounded
 class Expr(OneValue, NumPyElement, Travelling, Shown):
@@ -105,11 +103,10 @@ class Expr(OneValue, NumPyElement, Travelling, Shown):
             return _half_power(self, exponent)
         if isinstance(exponent, (int, np.integer)) and not isinstance(exponent, bool):
             return _integer_power(self, int(exponent))
-        whole = isinstance(exponent, float) and exponent.is_integer()
-        raise LanguageTypeError(
-            f"{self!r} ** {exponent!r}: the exponent must be an integer literal, or half of one",
-            hint=f"write ** {exponent:.0f}" if whole else _POWERS,
-        )
+        return binary("pow", self, exponent)
+
+    def __rpow__(self, base: ExprLike) -> Expr:
+        return binary("pow", base, self)
 
     def __neg__(self) -> Expr:
         return unary("neg", self)
@@ -221,12 +218,6 @@ class Expr(OneValue, NumPyElement, Travelling, Shown):
         return "an expression" if type(self) is Expr else f"a {type(self).__name__}"
 
     if not TYPE_CHECKING:  # what always raises is an error for type checkers, too
-
-        def __rpow__(self, base: ExprLike) -> Expr:
-            raise LanguageTypeError(
-                f"{base!r} ** {self!r}: the exponent must be a literal",
-                hint=f"write 1 << i for powers of two; {_POWERS}",
-            )
 
         def __trunc__(self) -> NoReturn:
             self._no_number("an int", "ps.cast(ps.int64, x), which truncates")

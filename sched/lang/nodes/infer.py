@@ -124,7 +124,7 @@ class TypeInference:
     def _working_type(self, node: Op, t: Type, args: list[Type | None]) -> Type:
         """The type in which an operator computes with operands of the common type `t`."""
         rule, c = OPS[node.op].rule, concrete(t)
-        if rule in ("arith", "distance", "divide", "round", "sign", "fmod") and c.is_bool:
+        if rule in ("arith", "distance", "divide", "round", "sign", "fmod", "power") and c.is_bool:
             return self._bool_arithmetic(node)
         if rule in ("bits", "not", "integer", "counted", "widening") and c.is_float:
             raise self._no_bits(node, t, args)

@@ -32,6 +32,7 @@ class OpInfo:
       test     a float, or a number that becomes one exactly; the result is bool
       sign     as arith; of integers made of minima and maxima
       fmod     as arith; of integers made of the operators of integers
+      power    as arith; of integers a function of integers
       ldexp    as float; the second operand is an integer, given to the operator as that float
       round    float to float; integers pass through unchanged
       cast     to the type that the node carries
@@ -116,8 +117,13 @@ OPS: dict[str, OpInfo] = {
     **dict.fromkeys(("sin", "cos", "tan", "arcsin", "arccos", "arctan"), OpInfo(1, "float")),
     **dict.fromkeys(("arcsinh", "arccosh", "arctanh", "cbrt"), OpInfo(1, "float")),
     "arctan2": OpInfo(2, "float"),
+    **dict.fromkeys(
+        ("fast_exp", "fast_log", "fast_tanh", "fast_sigmoid", "fast_rsqrt", "fast_erf"),
+        OpInfo(1, "float"),
+    ),
     "sign": OpInfo(1, "sign"),
     "fmod": OpInfo(2, "fmod"),
+    "pow": OpInfo(2, "power"),
     **dict.fromkeys(("copysign", "heaviside", "hypot", "nextafter"), OpInfo(2, "float")),
 }
 

@@ -276,7 +276,7 @@ class Schedule(WhyNot, ScheduleQueries):
         """Machine code for this machine, as a callable Kernel. Later directives do not change it.
 
         Args:
-            checks: count integer divisions by zero, which give 0, and raise after the call.
+            checks: count divisions by zero and negative powers of integers, and raise at the end.
             sizes: constants to compile for: `s.compile(n=1024)`. Calls check them.
         """
         return Program._compile(self.proven_copy(), checks=checks, **sizes)

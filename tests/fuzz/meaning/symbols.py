@@ -179,7 +179,6 @@ _FUNCTIONS: dict[str, Any] = {
     "isnan": lambda x: Tree("!=", tree(x), tree(x)),
     "isinf": lambda x: Tree("==", Tree("abs", tree(x)), tree(np.inf)),
     "isfinite": lambda x: Tree("<", Tree("abs", tree(x)), tree(np.inf)),
-    "rsqrt": lambda x: Tree("/", tree(1), Tree("sqrt", tree(x))),
 }  # fmt: skip
 
 
