@@ -131,8 +131,24 @@ ANIMATED = ("tests/show/animated/test_animation.py",)
 PROFILES = ("tests/show/profile/test_profile.py",)
 INTEGERS = ("tests/lang/test_2_integer_functions.py",)
 INTEGER_CODE = ("tests/codegen/llvm/test_instructions.py",)
+REMAINDERS = ("tests/codegen/llvm/test_remainders.py",)
 INTEGER_RANGES = ("tests/poly/sets/test_intervals.py",)
 FAULTS = (
+    Fault(
+        "a quotient that was rounded up is kept", "codegen/llvm/remainders.py",
+        'return b.select(is_below, b.binary("fadd", left, y), left)', "return left", REMAINDERS,
+    ),
+    Fault(
+        "denormal numbers have the exponent of the smallest other one",
+        "codegen/llvm/remainders.py",
+        "less = b.select(is_denormal, b.like(word, form.mantissa), b.like(word, 0))",
+        "less = b.like(word, 0)", REMAINDERS,
+    ),
+    Fault(
+        "a round starts at a divisor that is too small for it", "codegen/llvm/remainders.py",
+        "b.like(apart, x.dtype.format.mantissa - 1)", "b.like(apart, x.dtype.format.mantissa + 1)",
+        REMAINDERS,
+    ),
     Fault(
         "a mean of unsigned integers moves a sign in", "codegen/llvm/integer_functions.py",
         """    opcode = "lshr" if x.dtype.kind == "u" else "ashr"
