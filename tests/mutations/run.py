@@ -131,8 +131,25 @@ ANIMATED = ("tests/show/animated/test_animation.py",)
 PROFILES = ("tests/show/profile/test_profile.py",)
 INTEGERS = ("tests/lang/test_2_integer_functions.py",)
 INTEGER_CODE = ("tests/codegen/llvm/test_instructions.py",)
+GOING_ROUND = ("tests/codegen/build/test_going_round.py",)
+REMAINDERS = ("tests/codegen/llvm/test_remainders.py",)
 INTEGER_RANGES = ("tests/poly/sets/test_intervals.py",)
 FAULTS = (
+    Fault(
+        "a quotient that was rounded up is kept", "codegen/llvm/remainders.py",
+        'return b.select(is_below, b.binary("fadd", left, y), left)', "return left", REMAINDERS,
+    ),
+    Fault(
+        "denormal numbers have the exponent of the smallest other one",
+        "codegen/llvm/remainders.py",
+        "less = b.select(is_denormal, b.like(word, form.mantissa), b.like(word, 0))",
+        "less = b.like(word, 0)", REMAINDERS,
+    ),
+    Fault(
+        "a round starts at a divisor that is too small for it", "codegen/llvm/remainders.py",
+        "b.like(apart, x.dtype.format.mantissa - 1)", "b.like(apart, x.dtype.format.mantissa + 3)",
+        REMAINDERS,
+    ),
     Fault(
         "a mean of unsigned integers moves a sign in", "codegen/llvm/integer_functions.py",
         """    opcode = "lshr" if x.dtype.kind == "u" else "ashr"
@@ -931,13 +948,53 @@ FAULTS = (
         "array.max() < hi", "True", ("tests/codegen/runtime/test_call_cache.py",),
     ),
     Fault(
+        "a condition of an end is taken to fail though something needs it",
+        "poly/sets/ends.py", "n for n in fails - needed if", "n for n in fails if",
+        ("tests/poly/sets/test_ends.py",),
+    ),
+    Fault(
+        "a condition of an end is not tested", "codegen/passes/full_lanes.py",
+        "self.tests.append(self._test(NEGATED[op] if fails else op, a, b))",
+        "fails or self.tests.append(self._test(op, a, b))", GOING_ROUND,
+    ),
+    Fault(
+        "a condition on a remainder fails only where it cannot hold",
+        "poly/sets/affine_conditions.py", "return Condition(where, False, fails)",
+        "return Condition(where, True)", GOING_ROUND,
+    ),
+    Fault(
+        "what may hold and fail beyond a domain is exact in it",
+        "poly/sets/affine_conditions.py",
+        "return Condition(pieces.set, True) if holds.is_disjoint(pieces.fails) else found",
+        "return Condition(pieces.set, True)", GOING_ROUND,
+    ),
+    Fault(
+        "a quotient is 0 behind the first period", "poly/nests/decided.py",
+        "(integer(-1), ix.ZERO, integer(1))", "(integer(-1), ix.ZERO, ix.ZERO)", GOING_ROUND,
+    ),
+    Fault(
+        "a dividend lies in a period that begins at its end", "poly/sets/periods.py",
+        "inside = dividend.ge_set(begin)", "inside = dividend.gt_set(begin)",
+        ("tests/poly/sets/test_affine.py",),
+    ),
+    Fault(
+        "two periods away counts as near", "poly/sets/periods.py",
+        "_times(divisor, LAST + 1)", "_times(divisor, LAST + 2)",
+        ("tests/poly/sets/test_affine.py",),
+    ),
+    Fault(
+        "a remainder is never negative", "poly/sets/periods.py",
+        "return positive.union(negative).union(by_zero)", "return positive.union(by_zero)",
+        ("tests/poly/sets/test_affine.py",),
+    ),
+    Fault(
         "a remainder may be two periods away", "poly/nests/decided.py",
         "ix.mul(n, integer(2))", "ix.mul(n, integer(3))",
-        ("tests/codegen/build/test_going_round.py",),
+        GOING_ROUND,
     ),
     Fault(
         "full vectors may go round at their last lane", "codegen/passes/full_lanes.py",
-        'self._test("lt", a, b)]', "]", ("tests/codegen/build/test_going_round.py",),
+        'self._test("lt", a, b)]', "]", GOING_ROUND,
     ),
     Fault(
         "floats of lanes that meet are added in a tree", "codegen/llvm/statements.py",

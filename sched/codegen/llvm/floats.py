@@ -1,12 +1,13 @@
 """Float operators that take more than one instruction: `//` and `%`.
 
 Source: NumPy's `npy_divmod` and its callers (numpy/_core/src/npymath/npy_math_internal.h.src),
-step by step and bit for bit; only NaNs may differ among themselves. `frem` is the exact remainder
-of C's `fmod`, and becomes a call of it.
+step by step and bit for bit; only NaNs may differ among themselves. LLVM's own remainder, `frem`,
+would become a call of C's `fmod` for each lane.
 """
 
 from __future__ import annotations
 
+from . import remainders
 from .function_builder import FunctionBuilder
 from .values import Value
 
@@ -14,7 +15,7 @@ from .values import Value
 def floordiv(b: FunctionBuilder, x: Value, y: Value) -> Value:
     """The floor of x / y, by the exact remainder; x / y for y = 0."""
     zero, one = b.like(x, 0.0), b.like(x, 1.0)
-    remainder = b.binary("frem", x, y)
+    remainder = remainders.remainder(b, x, y)
     ratio = b.binary("fdiv", x, y)
     quotient = b.binary("fdiv", b.binary("fsub", x, remainder), y)
     fix = _other_sign(b, remainder, y)
@@ -31,7 +32,7 @@ def floordiv(b: FunctionBuilder, x: Value, y: Value) -> Value:
 def modulo(b: FunctionBuilder, x: Value, y: Value) -> Value:
     """The remainder with the sign of y; NaN for y = 0."""
     zero = b.like(x, 0.0)
-    remainder = b.binary("frem", x, y)  # already NaN where y is 0
+    remainder = remainders.remainder(b, x, y)  # already NaN where y is 0
     fix = _other_sign(b, remainder, y)
     moved = b.select(fix, b.binary("fadd", remainder, y), remainder)
     exact = b.compare("oeq", remainder, zero)

@@ -17,8 +17,8 @@ from functools import cache
 from ...lang.errors.errors import InternalError
 
 _ON_MACOS = ("memset_pattern4", "memset_pattern8", "memset_pattern16")
-#: What LLVM's code generator may call: `frem`, and loops that it takes for memory functions.
-ALLOWED = ("fmod", "fmodf", "memset", "memcpy", "memmove", *_ON_MACOS)
+#: What LLVM's code generator may call: loops that it takes for memory functions.
+ALLOWED = ("memset", "memcpy", "memmove", *_ON_MACOS)
 
 
 def imports(object_code: bytes) -> dict[str, int]:

@@ -5,7 +5,8 @@ lanes v in [x, x + 8):               ->   if x + 7 < n:
                                           else: as before
 
 if x + 8 <= n, too. A comparison of two functions of the lane whose difference only
-rises, or only falls, holds in all lanes if it holds in the last one, or the first; a minimum is the
+rises, or only falls, holds in all lanes if it holds in the last one, or the first, and fails in all
+of them likewise, which is assumed of those that are about the ends of an axis; a minimum is the
 same operand in all lanes if it is that in this one, and x % n is x in all of them if 0 <= x < n is
 so in the first and in the last one.
 """
@@ -16,8 +17,9 @@ from dataclasses import replace
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Op, integer, postorder, replaced_all
+from ...poly.sets.ends import NEGATED, at_ends
 from ...poly.sets.lanes import CHOSEN, FAILS_LESS, is_own_remainder, moving, rises
-from ...poly.sets.simplify import TRUE, truth
+from ...poly.sets.simplify import FALSE, TRUE, truth
 from ..ir.inequalities import strongest
 from ..ir.ir import For, If, Lanes, Load, Module, Stmt, Stores, expressions
 from ..ir.rewrite import map_module
@@ -54,6 +56,7 @@ class _Known:
         self._done: dict[Node, Node] = {}
         places = _places(stmt)
         waiting = [*reversed(expressions(stmt))]
+        self._fails = at_ends(waiting, lanes.var, places)
         while waiting:
             node = waiting[-1]
             missing = [a for a in self._live(node) if a not in self._done]
@@ -81,15 +84,15 @@ class _Known:
             self._done[node] = self._done[live[-1]]
             return
         made = folded(node.with_args(tuple(self._done[a] for a in node.args)))
-        self._done[node] = self._assumed(made, is_place)
+        self._done[node] = self._assumed(made, is_place, node in self._fails)
         if self._done[node] is not made:
             self.values[made] = self._done[node]
 
-    def _assumed(self, node: Node, is_place: bool) -> Node:
+    def _assumed(self, node: Node, is_place: bool, fails: bool) -> Node:
         match node:
             case Op(op=op, operands=(a, b)) if op in FAILS_LESS and rises(a, b, self.lanes.var):
-                self.tests.append(self._test(op, a, b))
-                return TRUE
+                self.tests.append(self._test(NEGATED[op] if fails else op, a, b))
+                return FALSE if fails else TRUE
             case Op(op="mod", operands=(a, b)) if is_place and is_own_remainder(
                 a, b, self.lanes.var
             ):

@@ -133,7 +133,7 @@ def rvar_node(name: str, lo: ExprLike, hi: ExprLike, domain: nodes.RDomain) -> n
                 f"the {what} bound of the RVar {name} must be an integer, not {bound!r}"
             )
     bounds = as_node(lo), as_node(hi)
-    if never_affine(*bounds) is not None:
+    if never_affine(*bounds, periods=True) is not None:
         raise LanguageError(
             f"the bounds of the RVar {name} are not affine in sizes, Vars and RVars: "
             f"[{expr_text(bounds[0])}, {expr_text(bounds[1])})",

@@ -19,9 +19,12 @@ def affine_form(root: Node) -> AffineForm | None:
     return forms[root]
 
 
-def never_affine(*roots: Node) -> Node | None:
+def never_affine(*roots: Node, periods: bool = False) -> Node | None:
     """The first product, quotient or remainder of non-constant expressions, which cannot become
     affine by any simplification.
+
+    Args:
+        periods: whether quotients and remainders by sizes may stand, which are affine by pieces.
 
     So it is refused at the line that writes it; for other expressions only proofs find out
     whether they are affine.
@@ -38,7 +41,8 @@ def never_affine(*roots: Node) -> Node | None:
             case Op(op="mul"):
                 found = found or node
             case Op(op="floordiv" | "mod", operands=(_, by)) if not _is_constant(by, forms):
-                found = found or node
+                is_period = periods and forms[by] is not None and not _has_loops(by)
+                found = found or (None if is_period else node)
     return found
 
 
@@ -47,6 +51,10 @@ def _is_constant(node: Node, forms: Mapping[Node, AffineForm | None]) -> bool:
     if form is not None:
         return not any(form[1].values())
     return not any(isinstance(n, (Size, Param, Var, RVar)) for n in postorder(node))
+
+
+def _has_loops(node: Node) -> bool:
+    return any(isinstance(n, (Var, RVar)) for n in postorder(node))
 
 
 def own_size(extent: Node) -> str:

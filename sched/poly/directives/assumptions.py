@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...lang.nodes.nodes import Node
 from ...lang.nodes.printer import expr_text
-from ..sets.affine import condition as affine_condition
+from ..sets.affine_conditions import condition as affine_condition
 from ..sets.isl import PwAff, Set, complement, isl, val
 from ..state.fields import loop_name, number, predicate
 from ..state.record import Directive

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ...lang.errors.errors import LanguageError, Span
+from ...lang.nodes import index as ix
 from ...lang.nodes.guards import conjunction, guards
 from ...lang.nodes.nodes import Node, Read, RVar, Var, postorder
 from ...lang.nodes.printer import expr_text, index_text
@@ -17,7 +18,8 @@ from ...lang.nodes.tensor import Tensor
 from ...lang.tensors.blocks import Sequential
 from ...lang.tensors.definitions import Definition
 from ...lang.tensors.tensors import Func
-from ..sets.affine import Relation, access_relation, affine_value, condition, why_not_affine
+from ..sets.affine import Relation, access_relation, affine_value, why_not_affine
+from ..sets.affine_conditions import condition
 from ..sets.intervals import is_near
 from ..sets.isl import Frame, Map, PwAff, Set, existentials, is_bounded, isl
 from ..sets.missing_ranges import affine_fault, missing_ranges
@@ -116,13 +118,16 @@ class Domains:
         frame = self.frame(d)
         data: dict[Node, Set] = {}
         for r in d.rvars:
-            for bound in (r.lo, r.hi):
-                if affine_value(frame, bound) is None:
-                    data[bound] = domain  # read where the loop begins, whether it runs or not
-            domain = domain.intersect(self._rvar_range(d, r, frame, domain))
+            unknown = [x for x in (r.lo, r.hi) if affine_value(frame, x) is None]
+            pieces = _pieces(r, frame, domain) if unknown else None
+            if pieces is None:
+                # They are read where the loop begins, whether it runs or not.
+                data.update((bound, domain) for bound in unknown)
+                pieces = self._rvar_range(d, r, frame, domain)
+            domain = domain.intersect(pieces)
         guard: Node | None = None
         for where in d.where:
-            found = condition(frame, where)
+            found = condition(frame, where, domain)
             domain = domain.intersect(found.set)
             if not found.exact:
                 guard = conjunction(guard, where)
@@ -243,7 +248,7 @@ class Domains:
             if isinstance(node, Read):
                 where, exact = domain, not bounds and (guard is None or node in postorder(guard))
                 if needed is not None:
-                    found = condition(frame, needed)
+                    found = condition(frame, needed, domain)
                     where, exact = domain.intersect(found.set).coalesce(), exact and found.exact
                 statement.accesses.append(_read(statement, node, where, exact))
         written = access_relation(frame, d.lhs).within(domain)
@@ -283,6 +288,14 @@ def _affine_bound(b: Sequential, bound: Node, frame: Frame) -> PwAff:
             f"the bound {expr_text(bound)} of {b!r} {reason}", where=b.span, hint=hint
         )
     return value
+
+
+def _pieces(r: RVar, frame: Frame, outer: Set) -> Set | None:
+    """{ lo <= r < hi } for bounds that are affine by pieces within `outer`; None for others."""
+    inside = conjunction(ix.compare("ge", r, r.lo), ix.compare("lt", r, r.hi))
+    assert inside is not None
+    found = condition(frame, inside, outer)
+    return found.set if found.exact else None
 
 
 def _check_near(r: RVar, span: Span) -> None:

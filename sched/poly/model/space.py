@@ -10,7 +10,8 @@ from ...lang.nodes.tensor import Tensor
 from ...lang.program.program import Program
 from ...lang.program.scalars import output_sizes
 from ...lang.tensors.tensors import Func
-from ..sets.affine import affine_value, condition
+from ..sets.affine import affine_value
+from ..sets.affine_conditions import condition
 from ..sets.intervals import declared_range
 from ..sets.isl import Frame, PwAff, Set
 from ..sets.memo import Memo, Same
@@ -57,7 +58,8 @@ class ProgramSpace:
             if hi is not None:
                 result = result.intersect(x.le_set(frame.constant(hi)))
         for requirement in self.program.requirements:
-            result = result.intersect(condition(frame, requirement.condition).set)
+            found = condition(frame, requirement.condition)
+            result = result.intersect(found.set)
         return result.params().coalesce()
 
     def extent(self, tensor: Tensor, axis: int, frame: Frame) -> PwAff:

@@ -2,7 +2,7 @@
 
 Conditions that have one value in all of them need no test: as those of a boundary in a stage that
 computes the middle of an image. A remainder of what is at most one period away from its range, as
-(x + 1) % n of a torus, needs no division.
+(x + 1) % n of a torus, needs no division, nor does the quotient.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import bool_, int64
 from ...lang.nodes.nodes import Const, Node, Op, dtype_of, integer, postorder
 from ...lang.nodes.ops import COMPARISONS
-from ..sets.affine import condition
+from ..sets.affine_conditions import condition
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.isl import Set
 from ..sets.simplify import without
@@ -25,10 +25,10 @@ OPERATIONS = 100_000
 
 def decisions(stage: Stage, context: Set, roots: tuple[Node, ...]) -> dict[Node, Node]:
     """Comparisons in some expressions that hold in all instances of a stage, or in none, and
-    remainders that need no division, each with what it is."""
+    quotients and remainders that need no division, each with what it is."""
     nodes = [n for n in postorder(*roots) if isinstance(n, Op)]
     compared = [n for n in nodes if n.op in COMPARISONS]
-    divided = [n for n in nodes if n.op == "mod" and dtype_of(n) is int64]
+    divided = [n for n in nodes if _is_division(n)]
     known: dict[Node, Node] = {}
     if not compared and not divided:
         return known
@@ -39,7 +39,7 @@ def decisions(stage: Stage, context: Set, roots: tuple[Node, ...]) -> dict[Node,
             if holds is not None:
                 known[node] = Const(holds, bool_)
     for node in divided:
-        made = _remainder(node, visited)
+        made = _divided(node, visited)
         if made is not None:
             known[node] = made
     return known
@@ -55,7 +55,7 @@ class _Visited:
     def always(self, node: Node) -> bool | None:
         """Whether a comparison holds in all of them, or in none; None if neither is known."""
         with suppress(BudgetExceeded), attempt(OPERATIONS):  # else it is tested
-            found = condition(self.frame, node)
+            found = condition(self.frame, node, self.where)
             if found.exact:  # else data say, and the set is that of all points
                 if self.where.is_subset(found.set):
                     return True
@@ -64,18 +64,32 @@ class _Visited:
         return None
 
 
-def _remainder(node: Op, visited: _Visited) -> Node | None:
-    """a % n without a division, where -n <= a < 2 n."""
+def _is_division(node: Op) -> bool:
+    """Whether it is one of indices; a quotient by a constant takes no division as it is."""
+    match node:
+        case Op(op="mod"):
+            return dtype_of(node) is int64
+        case Op(op="floordiv", operands=(_, by)):
+            return dtype_of(node) is int64 and not isinstance(by, Const)
+        case _:
+            return False
+
+
+def _divided(node: Op, visited: _Visited) -> Node | None:
+    """a % n or a // n without a division, where -n <= a < 2 n."""
     a, n = node.operands
     if not visited.always(ix.compare("ge", ix.add(a, n), ix.ZERO)):
         return None
     if not visited.always(ix.compare("lt", a, ix.mul(n, integer(2)))):
         return None
-    made = a
+    is_quotient = node.op == "floordiv"
+    before, made, behind = (
+        (integer(-1), ix.ZERO, integer(1)) if is_quotient else (ix.add(a, n), a, ix.sub(a, n))
+    )
     if not visited.always(below := ix.compare("lt", a, n)):
-        made = Op("select", (below, a, ix.sub(a, n)), int64)
+        made = Op("select", (below, made, behind), int64)
     if not visited.always(above := ix.compare("ge", a, ix.ZERO)):
-        made = Op("select", (above, made, ix.add(a, n)), int64)
+        made = Op("select", (above, made, before), int64)
     return made
 
 

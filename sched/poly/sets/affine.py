@@ -51,19 +51,6 @@ class Relation:
         return replace(self, may=False, unbounded=self.map)
 
 
-@dataclass(frozen=True)
-class Condition:
-    """Where a condition may hold; `exact` if it holds everywhere there."""
-
-    set: Set
-    exact: bool
-
-    def negated(self, frame: Frame) -> Condition:
-        if not self.exact:
-            return Condition(frame.universe, False)
-        return Condition(self.set.complement(), True)
-
-
 @lru_cache(2048)
 def access_relation(frame: Frame, index: tuple[Node, ...]) -> Relation:
     """{ point of the frame -> index }
@@ -71,7 +58,7 @@ def access_relation(frame: Frame, index: tuple[Node, ...]) -> Relation:
     The result is cached: a directive that changes some definitions has the relations of all others
     looked up again.
     """
-    builder = _AffineBuilder(frame, index)
+    builder = AffineBuilder(frame, index)
     values = [builder.value[x] for x in index]
     exact = relation(values, builder.frame)
     if not builder.unknowns:
@@ -86,13 +73,13 @@ def access_relation(frame: Frame, index: tuple[Node, ...]) -> Relation:
 
 def affine_value(frame: Frame, node: Node) -> PwAff | None:
     """An integer expression over the frame, or None where it is not quasi-affine."""
-    builder = _AffineBuilder(frame, (node,))
+    builder = AffineBuilder(frame, (node,))
     return None if builder.unknowns else builder.value[node]
 
 
 def affine_values(frame: Frame, nodes: Sequence[Node]) -> list[PwAff] | None:
     """Integer expressions over the frame, or None where one of them is not quasi-affine."""
-    builder = _AffineBuilder(frame, nodes)
+    builder = AffineBuilder(frame, nodes)
     return None if builder.unknowns else [builder.value[node] for node in nodes]
 
 
@@ -101,7 +88,7 @@ def why_not_affine(nodes: Iterable[Node], over: str) -> str:
     known: dict[Node, Interval] = {}
     for node in postorder(*nodes):
         known[node], exact = interval(node, known)
-        if exact or not isinstance(node, Op) or not _integers((node, *node.operands)):
+        if exact or not isinstance(node, Op) or not are_integers((node, *node.operands)):
             continue
         if not is_affine_operator(node.op, node.operands):
             break
@@ -112,44 +99,8 @@ def why_not_affine(nodes: Iterable[Node], over: str) -> str:
     return f"is not affine in {over}"
 
 
-def condition(frame: Frame, node: Node) -> Condition:
-    """Where a condition over the frame may hold. What depends on data is dropped from it."""
-    done: dict[Node, Condition] = {}
-    for n in postorder(node):
-        if n.type is not None and concrete(n.type).is_bool:
-            done[n] = _condition(frame, n, done)
-    return done[node]
-
-
-def _condition(frame: Frame, node: Node, done: dict[Node, Condition]) -> Condition:
-    unknown = Condition(frame.universe, False)
-    match node:
-        case Const(value=value):
-            return Condition(frame.universe if value else frame.empty, True)
-        case Trace(value=value):
-            return done[value]
-        case Op(op="and", operands=(a, b)):
-            x, y = done[a], done[b]
-            return Condition(x.set.intersect(y.set).coalesce(), x.exact and y.exact)
-        case Op(op="or", operands=(a, b)):
-            x, y = done[a], done[b]
-            return Condition(x.set.union(y.set).coalesce(), x.exact and y.exact)
-        case Op(op="not", operands=(a,)):
-            return done[a].negated(frame)
-        case Op(op="select", operands=(c, a, b)):
-            k, x, y = done[c], done[a], done[b]
-            chosen = k.set.intersect(x.set).union(k.negated(frame).set.intersect(y.set))
-            return Condition(chosen.coalesce(), k.exact and x.exact and y.exact)
-        case Op(op=op, operands=operands) if op in COMPARE and _integers(operands):
-            builder = _AffineBuilder(frame, operands)
-            if builder.unknowns:
-                return unknown
-            return Condition(COMPARE[op](*(builder.value[a] for a in operands)), True)
-        case _:
-            return unknown
-
-
-def _integers(operands: Sequence[Node]) -> bool:
+def are_integers(operands: Sequence[Node]) -> bool:
+    """Whether all operands are integers."""
     return all(a.type is not None and concrete(a.type).is_int for a in operands)
 
 
@@ -160,7 +111,7 @@ def _without(access: Map, keep: int, count: int) -> Map:
     return access.coalesce()
 
 
-class _AffineBuilder:
+class AffineBuilder:
     """The values of some integer expressions as piecewise affine functions of a frame."""
 
     def __init__(self, base: Frame, roots: Sequence[Node]) -> None:
@@ -176,7 +127,7 @@ class _AffineBuilder:
             self.intervals[node], self.exact[node] = interval(node, self.intervals)
             by_type[node] = whole(node) if isinstance(node, Read) else interval(node, by_type)[0]
             lo, hi = by_type[node]
-            if lo == hi and isinstance(node, Op) and _integers((node,)):
+            if lo == hi and isinstance(node, Op) and are_integers((node,)):
                 self.constants[node] = lo
         order = self._needed(roots)
         self.unknowns = [n for n in order if not self._is_affine(n)]
@@ -212,18 +163,28 @@ class _AffineBuilder:
         return (
             isinstance(node, Op)
             and node.op in ("floordiv", "mod")
-            and _integers((node, *node.operands))
+            and are_integers((node, *node.operands))
             and all(self._is_affine(n) for n in postorder(*node.operands))
         )
 
+    @property
+    def is_periodic(self) -> bool:
+        """Whether all unknowns are quotients and remainders of affine values."""
+        return all(map(self._is_periodic, self.unknowns))
+
     def known(self) -> Set | None:
         """The points at which all unknowns have one known value; None if there are none."""
-        found, count = self.frame.universe, len(self.unknowns)
+        if not self.is_periodic:
+            return None
+        found = self.frame.universe
         for node in self.unknowns:
-            if not self._is_periodic(node):
-                return None
             found = found.intersect(periods.near(*(self.value[a] for a in node.args)))
-        return found.project_out(isl.dim_type.set, len(self.base.dims), count).coalesce()
+        return self.projected(found)
+
+    def projected(self, points: Set) -> Set:
+        """The points for which the unknowns have some values."""
+        count = len(self.unknowns)
+        return points.project_out(isl.dim_type.set, len(self.base.dims), count).coalesce()
 
     def bounds(self, typed: bool) -> Set:
         """What is known of the unknowns; without `typed`, not what only their type says."""

@@ -2,8 +2,9 @@
 
 `stride` and `near` decide whether lanes take a few vector loads or one load each. `in_full_vectors`
 simplifies expressions for the case that all lanes are active and none is at a border. Then a
-comparison of two functions of the lane holds if their difference only rises, or only falls, a
-minimum equals the operand that changes with the lane, and an index that goes round is itself.
+comparison of two functions of the lane whose difference only rises, or only falls, holds in all of
+them, or in none if it is about the ends of an axis; a minimum equals the operand that changes with
+the lane, and an index that goes round is itself.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from collections.abc import Collection, Mapping
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Op, Var, dtype_of, leaves_below, postorder
+from .ends import at_ends
 from .linear import LaneOffsets, coefficient, direction, is_small, lane_offsets
-from .simplify import TRUE, reads_memory, simpler
+from .simplify import FALSE, TRUE, reads_memory, simpler
 
 MOST_STRIDE = 4
 """Beyond this stride, loading full vectors reads too many elements that no lane uses."""
@@ -84,11 +86,12 @@ def in_full_vectors(
         places: the nodes of indices: only there a minimum is replaced by one of its operands.
     """
     done: dict[Node, Node] = {}
+    fails = at_ends(roots, var, places)
     for node in postorder(*roots):
         made = simpler(node.with_args(tuple(done[a] for a in node.args)))
         match made:
             case Op(op=op, operands=(a, b)) if op in FAILS_LESS and rises(a, b, var):
-                made = TRUE
+                made = FALSE if node in fails else TRUE
             case Op(op="mod", operands=(a, b)) if node in places and is_own_remainder(a, b, var):
                 made = a
             case Op(op=op, operands=(a, b)) if node in places:

@@ -14,7 +14,8 @@ from ...lang.tensors.tensors import Func
 from ..model.model import Model
 from ..model.statements import Statement
 from ..program.rewrites import fresh
-from ..sets.affine import condition, why_not_affine
+from ..sets.affine import why_not_affine
+from ..sets.affine_conditions import condition
 from ..sets.isl import Set
 from ..tree.edits import At, loops_around, nest_of, stages
 from ..tree.looptree import Accumulator, Produce, Tree, leaves, loops_of

@@ -13,7 +13,8 @@ from polysched.lang.errors.errors import user_span
 from polysched.lang.expr.expr import as_node
 from polysched.lang.nodes.nodes import Node, Read, postorder
 from polysched.lang.nodes.typing import infer_condition, typed_size
-from polysched.poly.sets.affine import access_relation, affine_value, condition
+from polysched.poly.sets.affine import access_relation, affine_value
+from polysched.poly.sets.affine_conditions import condition
 from polysched.poly.sets.isl import Frame, Map, Set, isl
 
 FRAME = Frame(("n",), ("i", "j"))
@@ -211,6 +212,12 @@ def test_a_modulus_by_a_size_is_below_it() -> None:
     assert may
     assert elements(at(map_, 4, 22, 1)) == [0, 1, 2, 3]
     assert elements(at(map_, 0, 2, 1)) == [0]
+
+
+def test_a_modulus_has_the_sign_of_what_may_be_negative() -> None:
+    map_, _ = relation_of(i % (ps.sizes("n") - 4))
+    assert elements(at(map_, 0, 2, 1)) == [-3, -2, -1, 0]
+    assert elements(at(map_, 4, 2, 1)) == [0]
 
 
 @pytest.mark.parametrize("operator_of", [operator.floordiv, operator.mod])
