@@ -111,6 +111,17 @@ def test_2_1_payloads_of_nans_stay_as_far_as_there_is_room(dtype):
     np.testing.assert_array_equal(found, payload | quiet | top | (words >> 16) & sign)
 
 
+@pytest.mark.parametrize("width", [1, 3, 8, 16, 24, 32, 64])
+def test_2_1_float32_next_to_every_tie_becomes_the_nearest_bfloat16(width):
+    """In code for every shape of vectors: what lies above and below a half, and the half."""
+    lower = np.array([0, 1, 0x7FFF, 0x8000, 0x8001, 0xFFFF], np.uint32)
+    words = ((EVERY.astype(np.uint32) << 16)[:, None] + lower).ravel().view(np.float32)
+    x = ps.Input("x", ps.float32, (n,))
+    found = computed(ps.cast(ps.bfloat16, x[i]), width, x=words).view(np.uint16)
+    # NaNs by their bits, too: each keeps what there is room for.
+    np.testing.assert_array_equal(found, bfloat.rounded(words))
+
+
 @pytest.mark.parametrize("other", [ps.int8, ps.int16, ps.int32, ps.float16, ps.float64], ids=str)
 def test_2_1_types_beside_bfloat16(other):
     a, b = ps.Input("a", ps.bfloat16, (n,)), ps.Input("b", other, (n,))

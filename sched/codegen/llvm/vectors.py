@@ -13,12 +13,12 @@ from typing import TypeGuard
 from ...cached import cached_property
 from ...lang.errors.errors import InternalError
 from ...lang.nodes import index as ix
-from ...lang.nodes.dtypes import int64
+from ...lang.nodes.dtypes import float32, int64
 from ...lang.nodes.nodes import Node, Op, integer, leaves_below, postorder, replaced_all
 from ...poly.sets.lanes import near, stride
 from ...poly.sets.linear import LaneOffsets
 from ..ir import ir
-from . import instructions
+from . import instructions, narrow
 from .expressions import Evaluator
 from .lane_masks import FirstLanes, first_lanes, mask_type
 from .partial_vectors import Part
@@ -155,7 +155,7 @@ class Vectors:
 
     def _one(self, node: Node) -> Value:
         if not self.varies(node):
-            return self.splat(self.scalar(node))
+            return self._same(node)
         mask = self._first_lanes(node)
         if mask is not None:
             dtype = mask_type(self.roots, self.count)
@@ -171,6 +171,15 @@ class Vectors:
                 steps = [k * self.lanes.step for k in range(self.count)]
                 return self.builder.binary("add", first, listed(steps, int64))
         raise InternalError(f"{node!r} is unknown in this kernel")
+
+    def _same(self, node: Node) -> Value:
+        """A value that is the same in all lanes. A 16-bit float is widened in them: from memory it
+        gets into all of them by one instruction."""
+        if isinstance(node, Op) and node.op == "cast" and ir.dtype_of(node) == float32:
+            (operand,) = node.operands
+            if ir.dtype_of(operand).is_narrow:
+                return narrow.splat_widened(self.builder, self.scalar(operand), self.count)
+        return self.splat(self.scalar(node))
 
     def known(self, node: Node) -> Value:
         """A value that has been computed."""
