@@ -154,14 +154,33 @@ def test_2_2_a_sum_of_ones_stops_growing(dtype):
 
 
 @TYPES
-def test_2_2_explain_warns_of_it(dtype):
+def test_2_2_explain_and_the_listing_warn_of_it(dtype):
     x, k = ps.Input("x", dtype, (n,)), ps.RVar("k", 0, n)
     for kept, warns in ((dtype, True), (ps.float32, False)):
         s = ps.Func("s", (), kept)
         s[()] = 0
         s[()] += ps.cast(kept, x[k])
-        said = str(ps.Schedule(s).explain())
-        assert (f"accumulates in {dtype}" in said) is warns
+        schedule = ps.Schedule(s)
+        assert (f"accumulates in {dtype}, of" in str(schedule.explain())) is warns
+        assert (f"for k in [0, n):  # accumulates in {dtype} s\n" in str(schedule)) is warns
+
+
+def test_2_2_the_listing_warns_at_the_loop_of_the_terms():
+    """Once, at the innermost one; not of a maximum, nor where each term has its own element."""
+    x = ps.Input("x", ps.bfloat16, (n, n))
+    r, k = ps.RVar("r", 0, n), ps.RVar("k", 0, n)
+    f, g, h = ps.Func("f", (n,)), ps.Func("g", (n,)), ps.Func("h", (n,))
+    for func in (f, g, h):
+        func[i] = 0
+    f[i] += x[i, k]
+    g[i] = ps.maximum(g[i], x[i, k])
+    h[r] += x[r, r]
+    s = ps.Schedule((f, g, h))
+    s["f.update(0)"].split(k, 8, names=("ko", "ki"))
+    warned = [line for line in str(s).splitlines() if "accumulates" in line]
+    assert len(warned) == 1
+    assert warned[0].strip().startswith("for ki in")
+    assert warned[0].endswith("accumulates in bfloat16 f")
 
 
 @TYPES
