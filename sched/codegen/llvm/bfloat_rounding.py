@@ -13,7 +13,7 @@ from __future__ import annotations
 from ...lang.nodes.dtypes import bfloat16, uint16, uint32
 from ...targets.target import Target
 from .function_builder import FunctionBuilder
-from .shuffles import shuffled
+from .shuffles import joined, shuffled
 from .values import Value, type_name
 
 _QUIET = 0x40  # in the upper half
@@ -33,12 +33,7 @@ def rounded(b: FunctionBuilder, x: Value) -> Value:
         _rounded_pair(b, shuffled(b, x, x, range(first, first + pair)))
         for first in range(0, x.lanes, pair)
     ]
-    while len(parts) > 1:
-        parts = [
-            shuffled(b, low, high, range(2 * low.lanes))
-            for low, high in zip(parts[::2], parts[1::2], strict=True)
-        ]
-    return parts[0]
+    return joined(b, parts)
 
 
 def _pair(target: Target | None) -> int:
