@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from polysched.lang.nodes.dtypes import as_dtype
 from polysched.lang.program.program import Program
 
 from .data import Array, evaluate, scalar, values
@@ -105,7 +106,7 @@ def _call(case: Case, program: Program, number: int) -> Call:
         limits = None
         if spec.lo is not None and spec.hi is not None and not wild:
             limits = evaluate(spec.lo, given), evaluate(spec.hi, given)
-        arrays[source.name] = values(rng, np.dtype(spec.dtype), shape, limits)
+        arrays[source.name] = values(rng, as_dtype(spec.dtype).numpy, shape, limits)
     scalars = {
         p.name: scalar(rng, np.dtype(p.dtype), p.lo, p.hi)
         for p in case.params

@@ -49,7 +49,7 @@ def _values(rng: np.random.Generator, dtype: np.dtype[Any], mood: str, shape: An
     match dtype.kind:
         case "b":
             return np.asarray(rng.integers(0, 2, shape)).astype(dtype)
-        case "f":
+        case "f" | "V":  # bfloat16 is of no kind
             return _floats(rng, dtype, mood, shape)
         case _:
             return _integers(rng, dtype, mood, shape)

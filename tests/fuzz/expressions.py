@@ -22,7 +22,7 @@ from polysched.testing.choices import Choices
 from .indices import Indices
 from .reads import Reads
 from .vocabulary import KINDS, Kind, Scope, Value
-from .world import FLOATS, INTEGERS, World
+from .world import FLOATS, INTEGERS, NUMPYS, World
 
 _OF_ONE = ("popcount", "clz", "ctz", "bit_reverse", "byte_swap")
 _OF_TWO = (
@@ -129,7 +129,7 @@ class Expressions:
         if kind == "bool":
             return Value(str(bool(choices.below(2))), bool_, literal=True)
         if choices.chance(25):
-            t = choices.pick(INTEGERS if kind == "int" else FLOATS)
+            t = choices.pick(INTEGERS if kind == "int" else NUMPYS)
             return Value(world.scalar(t), t, literal=True)
         if kind == "int":
             return Value(str(choices.pick((0, 1, 2, 3, 5, 7, 31, 64, 100))), WEAK_INT, literal=True)
@@ -297,7 +297,7 @@ class Expressions:
             case "function":
                 a = self._strong(self.value(depth - 1))
                 t = for_float_function(a.type) if a.kind != "bool" else None
-                if t is None or concrete(t).is_narrow:
+                if t is None:
                     a, t = self.cast(a, float32), float32
                 return Value(f"ps.{self.choices.pick(_FUNCTIONS)}({a.text})", t)
             case "quotient":

@@ -78,7 +78,7 @@ def difference(found: Sequence[Array], wanted: Sequence[Array]) -> str | None:
         if (f.dtype, f.shape) != (w.dtype, w.shape):
             return f"result {k} is {f.dtype}{f.shape} instead of {w.dtype}{w.shape}"
         differs = _bits(f) != _bits(w)
-        if f.dtype.kind == "f":
+        if f.dtype.kind in "fV":
             differs &= ~(np.isnan(f) & np.isnan(w))
         if differs.any():
             at = tuple(int(i) for i in np.argwhere(differs)[0])

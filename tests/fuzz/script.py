@@ -53,7 +53,7 @@ def same(found, wanted):
 
 
 def alike(found, wanted):
-    equal = np.array_equal(found, wanted, equal_nan=wanted.dtype.kind == "f")
+    equal = np.array_equal(found, wanted, equal_nan=wanted.dtype.kind in "fV")
     return equal and bool((np.signbit(found) == np.signbit(wanted))[wanted == 0].all())
 
 
@@ -159,6 +159,9 @@ def _called(case: Case, call: Call, checks: str, finding: Finding) -> list[str]:
 
 def _array(array: Any) -> str:
     """As text, with names for numbers that have no digits."""
+    if array.dtype.name == "bfloat16":  # which NumPy has no name for
+        numbers = array.astype(np.float32).tolist()
+        return f"ps.bfloat16.array({_number(numbers)}).reshape({array.shape})"
     return f"np.array({_number(array.tolist())}, np.{array.dtype.name}).reshape({array.shape})"
 
 

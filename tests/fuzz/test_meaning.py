@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -110,10 +111,10 @@ def test_integers_wrap_and_casts_saturate(text: str, value: float) -> None:
     assert (found, np.signbit(found)) == (value, np.signbit(value))
 
 
-@pytest.mark.parametrize("t", ["float32", "float64"])
+@pytest.mark.parametrize("t", ["float32", "float64", "float16", "bfloat16"])
 def test_rounds_to_nearest_even(t: str) -> None:
     """Halves between neighbours, the smallest numbers and the largest ones."""
-    info = np.finfo(t)
+    info = ml_dtypes.finfo(t)
     one, step = Fraction(1), Fraction(float(info.eps))
     assert arithmetic.rounded(one + step / 2, t) == 1
     assert arithmetic.rounded(one + step * 3 / 2, t) == float(one + 2 * step)

@@ -15,12 +15,14 @@ from polysched.testing.choices import Choices
 from .vocabulary import InputSpec, ParamSpec, Symbol, Tensor
 
 INTEGERS = tuple(t for t in ALL if t.is_int)
-# Those of 16 bits are not among NumPy's, which the second evaluator computes with.
-FLOATS = tuple(t for t in ALL if t.is_float and not t.is_narrow)
+FLOATS = (ps.float32, ps.float64, ps.float16, ps.bfloat16)
+#: Those that NumPy has a name for.
+NUMPYS = FLOATS[:3]
 #: The first ones are the simplest.
-DTYPES = (*FLOATS, *INTEGERS[2:4], *INTEGERS[:2], *INTEGERS[4:], ps.bool_)
+DTYPES = (*FLOATS[:2], *INTEGERS[2:4], *INTEGERS[:2], *INTEGERS[4:], ps.bool_, *FLOATS[2:])
 
 SPECIAL = ("0.0", "-0.0", "1.0", "-1.5", "np.inf", "-np.inf", "np.nan", "1e-40", "3e38", "2.0**31")
+SPECIAL_16 = (*SPECIAL[:7], "6e-8", "65504.0", "2049.0")
 
 
 class World:
@@ -153,7 +155,7 @@ class World:
 
     def const(self) -> None:
         """A table of extremes and ordinary values."""
-        dtype, name = self.choices.pick(DTYPES), self.fresh("T")
+        dtype, name = self.choices.pick(DTYPES[:-1]), self.fresh("T")
         count = 1 + self.choices.below(4)
         items = ", ".join(self.number(dtype) for _ in range(count))
         if self.choices.chance(20):
@@ -185,7 +187,8 @@ class World:
         if t.is_bool:
             return str(bool(small % 2))
         if t.is_float:
-            return self.choices.weighted((6, f"{small}.5"), (4, self.choices.pick(SPECIAL)))
+            special = SPECIAL_16 if t.is_narrow else SPECIAL
+            return self.choices.weighted((6, f"{small}.5"), (4, self.choices.pick(special)))
         extreme = self.choices.pick((0, t.max, t.min, t.max - 1, t.min + 1, t.max // 2 + 1))
         return str(self.choices.weighted((6, small), (2, extreme)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import platform
 import subprocess
 import sys
 from fractions import Fraction
@@ -15,6 +16,7 @@ from polysched.lang.arithmetic.fma import round_fraction
 from polysched.lang.nodes import bfloat
 
 n, i = ps.size("n"), ps.vars("i")
+X86 = platform.machine() == "x86_64"
 EVERY = np.arange(1 << 16, dtype=np.uint16)
 TYPES = pytest.mark.parametrize("dtype", [ps.float16, ps.bfloat16], ids=str)
 
@@ -34,10 +36,10 @@ def nearest(dtype, numbers):
     return np.where(np.isnan(numbers), 0x7FFF, found)
 
 
-def computed(expression, width, **arrays):
+def computed(expression, width, target=None, **arrays):
     f = ps.Func("f", (n,))
     f[i] = expression
-    s = ps.Schedule(f)
+    s = ps.Schedule(f, target=target)
     if width > 1:
         s[f].vectorize(i, width)
     # An object that needs a routine which the process does not have is refused here.
@@ -111,6 +113,43 @@ def test_2_1_payloads_of_nans_stay_as_far_as_there_is_room(dtype):
     np.testing.assert_array_equal(found, payload | quiet | top | (words >> 16) & sign)
 
 
+@pytest.mark.parametrize("target", [None, "x86-64-v3"] if X86 else [None])
+@pytest.mark.parametrize("width", [1, 3, 8, 16, 24, 32, 64])
+def test_2_1_float32_next_to_every_tie_becomes_the_nearest_bfloat16(width, target):
+    """In code for every shape of vectors: what lies above and below a half, and the half."""
+    lower = np.array([0, 1, 0x7FFF, 0x8000, 0x8001, 0xFFFF], np.uint32)
+    words = ((EVERY.astype(np.uint32) << 16)[:, None] + lower).ravel().view(np.float32)
+    x = ps.Input("x", ps.float32, (n,))
+    found = computed(ps.cast(ps.bfloat16, x[i]), width, target, x=words).view(np.uint16)
+    # NaNs by their bits, too: each keeps what there is room for.
+    np.testing.assert_array_equal(found, bfloat.rounded(words))
+
+
+@TYPES
+def test_2_1_a_number_that_is_the_same_in_all_lanes_is_widened_exactly(dtype):
+    x, y = ps.Input("x", ps.float32, (n,)), ps.Input("y", dtype, (1,))
+    ones = np.ones(16, np.float32)
+    for bits in (0x3C01, 0xBC55, 0x0001, 0x8001):
+        given = np.array([bits], np.uint16)
+        found = computed(x[i] * ps.cast(ps.float32, y[0]), 8, x=ones, y=given.view(dtype.numpy))
+        assert set(found.tolist()) == set(singles(dtype, given).tolist())
+
+
+@TYPES
+def test_2_1_the_interpreter_rounds_as_the_compiled_code_does(dtype):
+    """Next to ties of all sizes, denormal numbers, infinities and NaNs."""
+    lower = {ps.bfloat16: 0x8000, ps.float16: 0x1000}[dtype]
+    upper = np.arange(0, 1 << 32, 1 << 24, dtype=np.uint64).astype(np.uint32)
+    offsets = np.array([lower - 1, lower, lower + 1, 3 * lower], np.uint32)
+    words = (upper[:, None] + offsets).ravel().view(np.float32)
+    x = ps.Input("x", ps.float32, (n,))
+    f = ps.Func("f", (n,))
+    f[i] = ps.cast(dtype, x[i])
+    meant = ps.interpret(f, words)
+    assert np.array_equal(bits_of(dtype, meant), bits_of(dtype, computed(f[i], 1, x=words)))
+    assert np.array_equal(bits_of(dtype, meant), nearest(dtype, words))
+
+
 @pytest.mark.parametrize("other", [ps.int8, ps.int16, ps.int32, ps.float16, ps.float64], ids=str)
 def test_2_1_types_beside_bfloat16(other):
     a, b = ps.Input("a", ps.bfloat16, (n,)), ps.Input("b", other, (n,))
@@ -143,14 +182,33 @@ def test_2_2_a_sum_of_ones_stops_growing(dtype):
 
 
 @TYPES
-def test_2_2_explain_warns_of_it(dtype):
+def test_2_2_explain_and_the_listing_warn_of_it(dtype):
     x, k = ps.Input("x", dtype, (n,)), ps.RVar("k", 0, n)
     for kept, warns in ((dtype, True), (ps.float32, False)):
         s = ps.Func("s", (), kept)
         s[()] = 0
         s[()] += ps.cast(kept, x[k])
-        said = str(ps.Schedule(s).explain())
-        assert (f"accumulates in {dtype}" in said) is warns
+        schedule = ps.Schedule(s)
+        assert (f"accumulates in {dtype}, of" in str(schedule.explain())) is warns
+        assert (f"for k in [0, n):  # accumulates in {dtype} s\n" in str(schedule)) is warns
+
+
+def test_2_2_the_listing_warns_at_the_loop_of_the_terms():
+    """Once, at the innermost one; not of a maximum, nor where each term has its own element."""
+    x = ps.Input("x", ps.bfloat16, (n, n))
+    r, k = ps.RVar("r", 0, n), ps.RVar("k", 0, n)
+    f, g, h = ps.Func("f", (n,)), ps.Func("g", (n,)), ps.Func("h", (n,))
+    for func in (f, g, h):
+        func[i] = 0
+    f[i] += x[i, k]
+    g[i] = ps.maximum(g[i], x[i, k])
+    h[r] += x[r, r]
+    s = ps.Schedule((f, g, h))
+    s["f.update(0)"].split(k, 8, names=("ko", "ki"))
+    warned = [line for line in str(s).splitlines() if "accumulates" in line]
+    assert len(warned) == 1
+    assert warned[0].strip().startswith("for ki in")
+    assert warned[0].endswith("accumulates in bfloat16 f")
 
 
 @TYPES

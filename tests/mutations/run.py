@@ -134,6 +134,8 @@ INTEGER_CODE = ("tests/codegen/llvm/test_instructions.py",)
 GOING_ROUND = ("tests/codegen/build/test_going_round.py",)
 REMAINDERS = ("tests/codegen/llvm/test_remainders.py",)
 INTEGER_RANGES = ("tests/poly/sets/test_intervals.py",)
+NARROW = ("tests/lang/test_narrow_floats.py",)
+LANES = ("tests/codegen/llvm/test_lanes.py",)
 FAULTS = (
     Fault(
         "a quotient that was rounded up is kept", "codegen/llvm/remainders.py",
@@ -149,6 +151,52 @@ FAULTS = (
         "a round starts at a divisor that is too small for it", "codegen/llvm/remainders.py",
         "b.like(apart, x.dtype.format.mantissa - 1)", "b.like(apart, x.dtype.format.mantissa + 3)",
         REMAINDERS,
+    ),
+    Fault(
+        "halves are rounded away from 0 to bfloat16", "codegen/llvm/bfloat_rounding.py",
+        'b.binary("add", b.binary("add", word, b.like(word, 0x7FFF)), last)',
+        'b.binary("add", word, b.like(word, 0x8000))', NARROW,
+    ),
+    Fault(
+        "NaNs are rounded to bfloat16 like numbers", "codegen/llvm/bfloat_rounding.py",
+        'b.select(b.compare("uno", x, x), quiet, nearest)', "nearest", NARROW,
+    ),
+    Fault(
+        "halves of pairs are rounded to odd", "codegen/llvm/bfloat_rounding.py",
+        'even = b.binary("and", _inverted(b, upper), b.like(upper, 1))',
+        'even = b.binary("and", upper, b.like(upper, 1))', NARROW,
+    ),
+    Fault(
+        "NaNs of pairs carry", "codegen/llvm/bfloat_rounding.py",
+        '    carries = b.binary("and", carries, _inverted(b, is_nan))\n', "", NARROW,
+    ),
+    Fault(
+        "pairs of registers are not sorted", "codegen/llvm/bfloat_rounding.py",
+        "[*range(0, x.lanes, 2), *range(1, x.lanes, 2)]", "[*range(x.lanes)]", NARROW,
+    ),
+    Fault(
+        "a bfloat16 in all lanes has digits of its own below", "codegen/llvm/narrow.py",
+        'b.convert("bitcast", b.binary("and", word, b.like(word, 0xFFFF0000)), float32)',
+        'b.convert("bitcast", word, float32)', NARROW,
+    ),
+    Fault(
+        "a wide float is rounded twice to 16 bits", "codegen/llvm/narrow.py",
+        "return _odd(b, single, is_inexact, grows, uint32)", "return single", NARROW,
+    ),
+    Fault(
+        "the interpreter's bfloat16 has no denormal numbers", "lang/nodes/bfloat.py",
+        "_MANTISSA, _LEAST = 7, -133", "_MANTISSA, _LEAST = 7, -126", NARROW,
+    ),
+    Fault(
+        "a 16-bit sum is noted at each loop around it", "poly/report/narrow_notes.py",
+        "is_rounded_to_16_bits(d) and not any(_has_terms(other, x) for other in inside)",
+        "is_rounded_to_16_bits(d)", NARROW,
+    ),
+    Fault(
+        "the square of the smallest number with 15 digits is that number",
+        "codegen/llvm/rounded_products.py",
+        'return b.binary("xor", product, b.convert("sext", least, int16))', "return product",
+        LANES,
     ),
     Fault(
         "a mean of unsigned integers moves a sign in", "codegen/llvm/integer_functions.py",

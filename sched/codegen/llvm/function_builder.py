@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 
 from ...lang.nodes.dtypes import DType, bool_, int64
+from ...targets.target import Target
 from .locations import Locations
 from .values import Number, Value, constant, memory_type_name, suffix, type_name
 
@@ -22,11 +23,18 @@ class FunctionBuilder:
     `locations` are there where LLVM shall be told which statement each instruction is of.
     """
 
-    def __init__(self, locations: Locations | None = None, of: object = None) -> None:
+    def __init__(
+        self,
+        locations: Locations | None = None,
+        of: object = None,
+        target: Target | None = None,
+    ) -> None:
         """
         Args:
             of: what instructions are of that belong to no statement inside.
+            target: the machine, where one may be better served by other instructions.
         """
+        self.target = target
         self.lines: list[str] = []
         self.places = None if locations is None else locations.places(of)
         self.block = ""

@@ -154,7 +154,7 @@ def _function_text(
     partial: PartialVectors,
     locations: Locations | None,
 ) -> str:
-    b, call = FunctionBuilder(locations, nest.function), nest.call
+    b, call = FunctionBuilder(locations, nest.function, partial.target), nest.call
     passed = {buffer: b.name(buffer.name) for buffer in call.buffers}
     pointers = {**constants, **passed, **stack_room(b, nest.function.body)}
     scalars: dict[Node, Value] = {

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from ...lang.nodes.dtypes import DType, bool_
 from . import integers
 from .function_builder import FunctionBuilder
+from .rounded_products import DIGITS, rounded_product
 from .values import Value, constant
 
 _WIDEST = {kind: DType(f"{'u' * (kind == 'u')}int128", kind, 128) for kind in "iu"}
@@ -50,6 +51,8 @@ def multiply_shift(
 
     def emit(b: FunctionBuilder, x: Value, y: Value, count: Value) -> Value:
         t, by = x.dtype, count.number
+        if rounds and by == DIGITS and (found := rounded_product(b, x, y)):
+            return found
         product = _product(b, x, y)
         wide = constant(by, product.dtype, x.lanes) if by is not None else None
         if wide is None:

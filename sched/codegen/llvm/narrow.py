@@ -6,14 +6,15 @@ more bits than float32, a multiply-add, a float64 or an integer, is rounded to *
 number that float32 does not hold becomes the neighbour whose last bit is 1, which is no tie.
 
 Conversions of float16 are instructions (F16C on x86, part of AArch64); LLVM has none from float64
-that calls no routine. bfloat16 is the upper half of a float32, rounded by integer arithmetic: the
-instructions for it flush denormal numbers.
+that calls no routine. bfloat16 is the upper half of a float32 (`bfloat_rounding.py`).
 """
 
 from __future__ import annotations
 
 from ...lang.nodes.dtypes import DType, float16, float32, float64, int32, uint16, uint32, uint64
+from . import bfloat_rounding
 from .function_builder import FunctionBuilder
+from .shuffles import splat
 from .values import Value, constant, type_name
 
 _DIGITS = 52  # of an integer that float64 holds with room to spare
@@ -33,6 +34,18 @@ def widened(b: FunctionBuilder, x: Value) -> Value:
     return b.convert("bitcast", b.binary("shl", word, b.like(word, 16)), float32)
 
 
+def splat_widened(b: FunctionBuilder, x: Value, lanes: int) -> Value:
+    """A 16-bit float as a float32 in so many lanes. Both halves of a lane get the bits of a
+    bfloat16, and the lower one is cleared."""
+    if x.number is not None:
+        return constant(x.number, float32, lanes)
+    if x.dtype == float16:
+        return widened(b, splat(b, x, lanes))
+    halves = splat(b, x, 2 * lanes)
+    word = b.assign(f"bitcast {halves.typed} to {type_name(uint32, lanes)}", uint32, lanes)
+    return b.convert("bitcast", b.binary("and", word, b.like(word, 0xFFFF0000)), float32)
+
+
 def narrowed(b: FunctionBuilder, x: Value, to: DType, is_exact: bool = False) -> Value:
     """A float32 as a 16-bit float, rounded to nearest, ties to even.
 
@@ -44,15 +57,7 @@ def narrowed(b: FunctionBuilder, x: Value, to: DType, is_exact: bool = False) ->
         number = b.name()
         b.emit(f"{number} = fptrunc {x.typed} to {half}")
         return b.assign(f"bitcast {half} {number} to {type_name(to, x.lanes)}", to, x.lanes)
-    word = b.convert("bitcast", x, uint32)
-    high = b.binary("lshr", word, b.like(word, 16))
-    if not is_exact:
-        odd = b.binary("and", high, b.like(high, 1))
-        up = b.binary("add", b.binary("add", word, b.like(word, 0x7FFF)), odd)
-        nearest = b.binary("lshr", up, b.like(up, 16))
-        quiet = b.binary("or", high, b.like(high, 0x40))
-        high = b.select(b.compare("uno", x, x), quiet, nearest)
-    return Value(b.convert("trunc", high, uint16).text, to, x.lanes)
+    return (bfloat_rounding.upper_half if is_exact else bfloat_rounding.rounded)(b, x)
 
 
 def rounded(b: FunctionBuilder, x: Value, to: DType) -> Value:

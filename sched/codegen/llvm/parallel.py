@@ -155,7 +155,7 @@ class _Task:
         return [THREADS, *(["%counters"] if self.counts else [])]
 
     def _body_text(self) -> str:
-        b = FunctionBuilder(self.locations, self.loop)
+        b = FunctionBuilder(self.locations, self.loop, self.partial.target)
         passed = {x: b.name(x.name) for x in self.buffers}
         symbols = {x: _symbol(x, b.name(getattr(x, "name", ""))) for x in self.symbols}
         bounds: dict[Node, Value] = {x: Value(b.name(x.name), int64) for x in (_FIRST, _LAST)}

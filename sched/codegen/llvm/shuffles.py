@@ -23,6 +23,16 @@ def shuffled(b: FunctionBuilder, x: Value, y: Value, order: Sequence[int]) -> Va
     return b.assign(code, x.dtype, len(order))
 
 
+def joined(b: FunctionBuilder, parts: Sequence[Value]) -> Value:
+    """One vector of several that are equally long; their number is a power of two."""
+    while len(parts) > 1:
+        parts = [
+            shuffled(b, low, high, range(2 * low.lanes))
+            for low, high in zip(parts[::2], parts[1::2], strict=True)
+        ]
+    return parts[0]
+
+
 def extracted(b: FunctionBuilder, x: Value, lane: int) -> Value:
     """One element."""
     return b.assign(f"extractelement {x.typed}, i64 {lane}", x.dtype)

@@ -13,13 +13,13 @@ from typing import TypeGuard
 from ...cached import cached_property
 from ...lang.errors.errors import InternalError
 from ...lang.nodes import index as ix
-from ...lang.nodes.dtypes import int64
+from ...lang.nodes.dtypes import float32, int64
 from ...lang.nodes.nodes import Node, Op, integer, leaves_below, postorder, replaced_all
 from ...lang.nodes.rare import needed_first
 from ...poly.sets.lanes import near, stride
 from ...poly.sets.linear import LaneOffsets
 from ..ir import ir
-from . import instructions
+from . import instructions, narrow
 from .expressions import Evaluator
 from .lane_masks import FirstLanes, first_lanes, mask_type
 from .partial_vectors import Part
@@ -156,7 +156,7 @@ class Vectors:
 
     def _one(self, node: Node) -> Value:
         if not self.varies(node):
-            return self.splat(self.scalar(node))
+            return self._same(node)
         mask = self._first_lanes(node)
         if mask is not None:
             dtype = mask_type(self.roots, self.count)
@@ -189,6 +189,15 @@ class Vectors:
         b.jump(after)
         b.start(after)
         return b.phi(usual.dtype, [(found, last), (usual, before)])
+
+    def _same(self, node: Node) -> Value:
+        """A value that is the same in all lanes. A 16-bit float is widened in them: from memory it
+        gets into all of them by one instruction."""
+        if isinstance(node, Op) and node.op == "cast" and ir.dtype_of(node) == float32:
+            (operand,) = node.operands
+            if ir.dtype_of(operand).is_narrow:
+                return narrow.splat_widened(self.builder, self.scalar(operand), self.count)
+        return self.splat(self.scalar(node))
 
     def known(self, node: Node) -> Value:
         """A value that has been computed."""

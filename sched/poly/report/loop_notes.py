@@ -15,6 +15,7 @@ from ..sets.budget import BudgetExceeded, attempt
 from .accumulator_notes import accumulator_notes
 from .again_notes import again_notes
 from .lane_notes import lane_notes
+from .narrow_notes import narrow_notes
 from .notes import LoopNote
 from .scalar_notes import has_vectors, scalar_notes
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 Rule = Callable[["Analysis", NestLoop], Iterator[LoopNote]]
 
-RULES: tuple[Rule, ...] = (lane_notes, again_notes, accumulator_notes)
+RULES: tuple[Rule, ...] = (lane_notes, again_notes, accumulator_notes, narrow_notes)
 
 WITH_VECTORS: tuple[Rule, ...] = (scalar_notes,)
 """What goes without saying in a schedule without any vector loop."""

@@ -73,7 +73,7 @@ def test_every_operator_in_lanes(dtype: DType, lanes: int) -> None:
     rows = [(a, b) for a in values for b in values]
     rows += rows[:1] * (-len(rows) % lanes)
     assert len(rows) % lanes == 0
-    b = FunctionBuilder()
+    b = FunctionBuilder(target=default_target())
     x, y = (b.load(p, dtype, lanes) for p in ("%x", "%y"))
     for number, case in enumerate(cases(dtype)):
         slot = b.element("%outs", constant(number, int64), int64)

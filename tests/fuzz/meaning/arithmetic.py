@@ -8,17 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from .types import bits, kind, limits
+from .types import NARROW, bits, kind, limits, numpy_type
 
 #: Binary digits, and the exponent of the smallest number.
-_FORMATS = {"float32": (24, -149), "float64": (53, -1074)}
+_FORMATS = {
+    "float32": (24, -149), "float64": (53, -1074), "float16": (11, -24), "bfloat16": (8, -133),
+}  # fmt: skip
 
 
 def rounded(x: Fraction, t: str) -> Any:
     """The nearest float, ties to even."""
     digits, lowest = _FORMATS[t]
     if x == 0:
-        return np.dtype(t).type(0.0)
+        return numpy_type(t).type(0.0)
     size = abs(x.numerator).bit_length() - x.denominator.bit_length()
     if abs(x) < Fraction(2) ** size:
         size -= 1
@@ -28,7 +30,8 @@ def rounded(x: Fraction, t: str) -> Any:
         found = math.ldexp(abs(whole), quantum)
     except OverflowError:
         found = math.inf
-    return np.dtype(t).type(found if x > 0 else -found)
+    with np.errstate(over="ignore"):
+        return numpy_type(t).type(found if x > 0 else -found)
 
 
 def wrapped(x: int, t: str) -> int:
@@ -57,19 +60,21 @@ def converted(x: Any, source: str, target: str) -> Any:
         case _, "b":
             return bool(x != 0)
         case "f", "f":
-            return np.dtype(target).type(x)
+            if target in NARROW and math.isfinite(x) and x != 0:
+                return rounded(Fraction(float(x)), target)
+            return numpy_type(target).type(x)
         case _, "f":
             return rounded(Fraction(int(x)), target)
         case "f", _:
             lo, hi = limits(target)
             if math.isnan(x):
                 return 0
-            return (hi if x > 0 else lo) if math.isinf(x) else min(max(int(x), lo), hi)
+            return (hi if x > 0 else lo) if math.isinf(x) else min(max(int(float(x)), lo), hi)
     return wrapped(int(x), target)
 
 
 def bitcast(x: Any, source: str, target: str) -> Any:
-    found = np.array(x, source).view(target)[()]
+    found = np.array(x, numpy_type(source)).view(numpy_type(target))[()]
     return found if kind(target) == "f" else found.item()
 
 
@@ -84,6 +89,8 @@ def applied(op: str, t: str, *x: Any) -> Any:
     """An operator on operands of type `t`, whose result has that type or is a bool."""
     if op in _COMPARED:
         return bool(_COMPARED[op](*x))
+    if t in NARROW:
+        return converted(_FLOATS[op](*map(np.float32, x)), "float32", t)
     if kind(t) == "f":
         return _FLOATS[op](*x)
     if kind(t) == "b":

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from . import Unknown
 from .arithmetic import applied, bitcast, converted, fused, scaled
 from .integers import COUNTED, OF_INTEGERS, saturated
 from .trees import Tree
-from .types import WEAK, bits, concrete, float_of, join, kind
+from .types import NARROW, WEAK, bits, concrete, float_of, join, kind
 
 Types = Callable[[Tree], str | None]
 """The type of a read; None where it is not known yet."""
@@ -55,10 +54,7 @@ def _working(op: str, t: str) -> str:
     if op == "/" and kind(t) != "f":
         return "weak float" if t in WEAK else "float64"
     if op == "sqrt":
-        found = float_of(t)
-        if found is None:
-            raise Unknown(f"the square root of {t}")
-        return found
+        return float_of(t)
     if op in ("<<", ">>") and t == "bool":
         return "int64"
     if op.startswith("widening"):
@@ -127,7 +123,7 @@ class Point:
                 return saturated(self.value(operands[0], source, strict), t)
             case op if op in OF_INTEGERS:
                 return self._of_integers(tree, t, strict)
-            case "+" | "-" if kind(t) == "f" and not strict:
+            case "+" | "-" if kind(t) == "f" and t not in NARROW and not strict:
                 return self._sum(tree, t)
         return self._operator(tree, t, strict)
 
@@ -176,10 +172,10 @@ class Point:
         common = join(self.types(a) for a in tree.operands)
         assert common is not None
         t = concrete(common)
-        if kind(t) == "f" and not strict:
+        if kind(t) == "f" and t not in NARROW and not strict:
             return abs(self._sum(Tree("-", *tree.operands), t))
         x, y = (self.value(a, t, strict) for a in tree.operands)
-        return abs(x - y)
+        return abs(applied("-", t, x, y)) if kind(t) == "f" else abs(x - y)
 
     # sums -----------------------------------------------------------------------------------
     def _sum(self, tree: Tree, t: str) -> Any:

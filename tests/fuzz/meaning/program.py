@@ -15,7 +15,7 @@ from .evaluate import Point, type_of
 from .symbols import PS, Extended, Extern, Table
 from .tensors import Block, Definition, Func, Tensor, is_var, read_type
 from .trees import Tree
-from .types import concrete, kind
+from .types import concrete, kind, numpy_type
 
 REACH = 70
 """How far from zero Vars are tried that stand inside of coordinates."""
@@ -60,7 +60,7 @@ class Program:
             shapes: of the outputs that declare none.
         """
         given = {
-            n: np.dtype(t).type(values[n]) if kind(t) == "f" else values[n]
+            n: numpy_type(t).type(values[n]) if kind(t) == "f" else values[n]
             for n, t in self.ps.params.items()
             if n in values
         }
@@ -97,7 +97,7 @@ class Run:
         shape = self.shape(func)
         assert shape is not None
         types = [concrete(str(t)) for t in func.types()]
-        made = [np.empty(shape, t) for t in types]
+        made = [np.empty(shape, numpy_type(t)) for t in types]
         for at in np.ndindex(*shape):
             for array, value in zip(made, self.element(func, at), strict=True):
                 array[at] = value
@@ -126,7 +126,7 @@ class Run:
             return self._extended(tensor, at)
         self._check(tensor, at)
         found = self._array(tensor)[at]
-        return found if found.dtype.kind == "f" else found.item()
+        return found if found.dtype.kind in "fV" else found.item()
 
     def _array(self, tensor: Tensor) -> Any:
         """Of what is not a Func."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import Unknown
+from .arithmetic import converted
 from .integers import OF_INTEGERS
 from .tensors import Block, Domain, Func, RVar, Tensor
 from .trees import Tree, tree
@@ -20,7 +21,7 @@ TYPES = {
     name: name
     for name in (
         "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32",
-        "float64", "bool",
+        "float64", "float16", "bfloat16", "bool",
     )
 }  # fmt: skip
 
@@ -153,8 +154,8 @@ def _mux(index: Any, values: list[Any]) -> Any:
 def _cast(dtype: str, x: Any) -> Tree:
     node = tree(x)
     if node.op == "number" and node.extra[1] in WEAK and kind(dtype) == "f":
-        value = float(node.extra[0])
-        return Tree("number", extra=(np.dtype(dtype).type(value), dtype))
+        value = converted(np.float64(node.extra[0]), "float64", dtype)
+        return Tree("number", extra=(value, dtype))
     return Tree("cast", node, extra=dtype)
 
 

@@ -62,7 +62,7 @@ def tree(x: Any) -> Tree:
     if isinstance(x, (bool, np.bool_)):
         return Tree("number", extra=(bool(x), "bool"))
     if isinstance(x, np.generic):
-        value = x if x.dtype.kind == "f" else x.item()
+        value = x if x.dtype.kind in "fV" else x.item()
         return Tree("number", extra=(value, x.dtype.name))
     if isinstance(x, int):
         return Tree("number", extra=(x, "weak int"))

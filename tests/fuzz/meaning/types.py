@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
+import ml_dtypes
 import numpy as np
 
+NARROW = ("float16", "bfloat16")
+"""Float types whose operators are float32's, rounded."""
 WEAK = ("weak float", "index", "weak int")  # the first one that occurs is the common one
 
 
@@ -14,13 +18,18 @@ def concrete(t: str) -> str:
     return {"weak float": "float64", "index": "int64", "weak int": "int64"}.get(t, t)
 
 
+def numpy_type(t: str) -> np.dtype[Any]:
+    """The type of arrays."""
+    return np.dtype(ml_dtypes.bfloat16) if t == "bfloat16" else np.dtype(concrete(t))
+
+
 def kind(t: str) -> str:
     """NumPy's letter: b, i, u or f."""
-    return np.dtype(concrete(t)).kind
+    return "f" if t == "bfloat16" else numpy_type(t).kind
 
 
 def bits(t: str) -> int:
-    return 8 * np.dtype(concrete(t)).itemsize
+    return 8 * numpy_type(t).itemsize
 
 
 def limits(t: str) -> tuple[int, int]:
@@ -32,6 +41,11 @@ def limits(t: str) -> tuple[int, int]:
 def join(types: Iterable[str | None]) -> str | None:
     """The common type of operands; None is not known yet and says nothing."""
     found = {t for t in types if t is not None}
+    if "bfloat16" in found:
+        others = found - {"bfloat16"}
+        if all(t in WEAK or bits(t) == 8 for t in others):
+            return "bfloat16"
+        return join((*others, "float32"))
     strong = [t for t in found if t not in WEAK]
     weak = next((t for t in WEAK if t in found), None)
     if weak is None or not strong:
@@ -49,10 +63,10 @@ def join(types: Iterable[str | None]) -> str | None:
     return str(common.name)
 
 
-def float_of(t: str) -> str | None:
-    """The type in which a function such as sqrt is computed; None if there is none."""
+def float_of(t: str) -> str:
+    """The type in which a function such as sqrt is computed."""
     if t in WEAK:
         return "weak float"
     if kind(t) == "f":
         return t
-    return {8: None, 16: "float32"}.get(bits(t), "float64")
+    return {8: "float16", 16: "float32"}.get(bits(t), "float64")

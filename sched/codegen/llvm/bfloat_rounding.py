@@ -1,0 +1,101 @@
+"""float32 to bfloat16: the upper half of each number, rounded to nearest, ties to even.
+
+Not by the instructions for it, which flush denormal numbers. What is between two bfloat16s is the
+lower half of the bits, so the upper half grows by the carry of `lower + 0x7FFF + last bit of the
+upper half`. A NaN would become an infinity or a zero by that: it is quieted instead.
+
+Vectors are shuffled as bits rather than truncated: LLVM truncates vectors of AVX-512 one register
+at a time, and puts the results together.
+"""
+
+from __future__ import annotations
+
+from ...lang.nodes.dtypes import bfloat16, uint16, uint32
+from ...targets.target import Target
+from .function_builder import FunctionBuilder
+from .shuffles import joined, shuffled
+from .values import Value, type_name
+
+_QUIET = 0x40  # in the upper half
+
+
+def upper_half(b: FunctionBuilder, x: Value) -> Value:
+    """The float32 as a bfloat16, not rounded: one that bfloat16 holds."""
+    return _upper(b, b.convert("bitcast", x, uint32))
+
+
+def rounded(b: FunctionBuilder, x: Value) -> Value:
+    """The float32 as a bfloat16."""
+    pair = _pair(b.target)
+    if not pair or x.lanes < pair or x.lanes & (x.lanes - 1):
+        return _rounded_words(b, x)
+    parts = [
+        _rounded_pair(b, shuffled(b, x, x, range(first, first + pair)))
+        for first in range(0, x.lanes, pair)
+    ]
+    return joined(b, parts)
+
+
+def _pair(target: Target | None) -> int:
+    """How many numbers two registers hold, where lanes of 16 bits are chosen from two of them by
+    one instruction without a mask, as AVX2 does; else 0."""
+    if target is None or target.arch != "x86_64" or target.has("avx512bw"):
+        return 0
+    return 2 * target.lanes(uint32)
+
+
+def _rounded_words(b: FunctionBuilder, x: Value) -> Value:
+    word = b.convert("bitcast", x, uint32)
+    last = b.binary("and", b.binary("lshr", word, b.like(word, 16)), b.like(word, 1))
+    nearest = b.binary("add", b.binary("add", word, b.like(word, 0x7FFF)), last)
+    quiet = b.binary("or", word, b.like(word, _QUIET << 16))
+    return _upper(b, b.select(b.compare("uno", x, x), quiet, nearest))
+
+
+def _upper(b: FunctionBuilder, word: Value) -> Value:
+    if word.lanes == 1:
+        half = b.convert("trunc", b.binary("lshr", word, b.like(word, 16)), uint16)
+        return _as_bfloat(half)
+    halves = _halves(b, word)
+    return _as_bfloat(shuffled(b, halves, halves, range(1, 2 * word.lanes, 2)))
+
+
+def _rounded_pair(b: FunctionBuilder, x: Value) -> Value:
+    """Two registers of numbers. Their upper halves are rounded together, each of the first one
+    beside one of the second one, and sorted in the end."""
+    count = x.lanes // 2
+    singles = [shuffled(b, x, x, range(k, k + count)) for k in (0, count)]
+    first, second = (b.convert("bitcast", single, uint32) for single in singles)
+    nans = [b.convert("sext", b.compare("uno", single, single), uint32) for single in singles]
+    upper = _beside(b, b.binary("lshr", first, b.like(first, 16)), second)
+    lower = _beside(b, first, b.binary("shl", second, b.like(second, 16)))
+    is_nan = _beside(b, *nans)
+    # The carry is the first bit of the lower half, less 1 where the last bit above is 0.
+    even = b.binary("and", _inverted(b, upper), b.like(upper, 1))
+    carries = b.intrinsic("usub.sat", lower, even)
+    carries = b.binary("and", carries, _inverted(b, is_nan))
+    found = b.binary("add", upper, b.binary("lshr", carries, b.like(carries, 15)))
+    found = b.binary("or", found, b.binary("and", is_nan, b.like(is_nan, _QUIET)))
+    order = [*range(0, x.lanes, 2), *range(1, x.lanes, 2)]
+    return _as_bfloat(shuffled(b, found, found, order))
+
+
+def _beside(b: FunctionBuilder, first: Value, second: Value) -> Value:
+    """The lower halves of the first vector's words, and the upper ones of the second's."""
+    count = 2 * first.lanes
+    order = [k if k % 2 == 0 else count + k for k in range(count)]
+    return shuffled(b, _halves(b, first), _halves(b, second), order)
+
+
+def _halves(b: FunctionBuilder, words: Value) -> Value:
+    """Words as twice as many halves, the lower one of each first."""
+    count = 2 * words.lanes
+    return b.assign(f"bitcast {words.typed} to {type_name(uint16, count)}", uint16, count)
+
+
+def _inverted(b: FunctionBuilder, x: Value) -> Value:
+    return b.binary("xor", x, b.like(x, -1))
+
+
+def _as_bfloat(x: Value) -> Value:
+    return Value(x.text, bfloat16, x.lanes)
