@@ -133,6 +133,7 @@ if TYPE_CHECKING:
     from .lang.tensors.extern import extern
     from .poly.schedule.halo import halo
     from .poly.schedule.schedule import Schedule as _Schedule
+    from .show.explained import explain
     from .show.explore.explorer import explore
     from .show.system import show_versions
     from .targets.facts import machine
@@ -164,6 +165,7 @@ _LATER = {
     "machine": "targets.facts",
     "compute": "lang.program.compute",
     "einsum": "lang.program.einsum",
+    "explain": "show.explained",
     "explore": "show.explore.explorer",
     "extern": "lang.tensors.extern",
     "factor": "targets.words",
@@ -299,13 +301,13 @@ __all__ = [
     "PolyschedError", "Program", "RVar", "Schedule", "ScheduleError", "Size", "Target",
     "TargetError", "Var", "abs", "absd", "absolute", "all", "any", "argmax", "argmin", "bfloat16",
     "bit_reverse", "bitcast", "bool", "bool_", "boundary", "byte_swap", "cache_elements", "cast",
-    "ceil", "clip", "clz", "compute", "copysign", "cosh", "ctz", "einsum", "exp", "exp2", "explore",
-    "expm1", "extern", "factor", "facts", "float16", "float32", "float64", "floor", "fma", "fmod",
-    "from_json", "get_num_threads", "halo", "halving_add", "heaviside", "hypot", "int16", "int32",
-    "int64", "int8", "interpret", "isfinite", "isinf", "isnan", "ldexp", "log", "log10", "log1p",
-    "log2", "machine", "max", "maximum", "min", "minimum", "mul_shift_right", "mux", "native",
-    "nextafter", "popcount", "prod", "rdom", "remainder", "require", "rint", "rotate_left",
-    "rotate_right", "round", "rounding_halving_add", "rounding_mul_shift_right",
+    "ceil", "clip", "clz", "compute", "copysign", "cosh", "ctz", "einsum", "exp", "exp2", "explain",
+    "explore", "expm1", "extern", "factor", "facts", "float16", "float32", "float64", "floor",
+    "fma", "fmod", "from_json", "get_num_threads", "halo", "halving_add", "heaviside", "hypot",
+    "int16", "int32", "int64", "int8", "interpret", "isfinite", "isinf", "isnan", "ldexp", "log",
+    "log10", "log1p", "log2", "machine", "max", "maximum", "min", "minimum", "mul_shift_right",
+    "mux", "native", "nextafter", "popcount", "prod", "rdom", "remainder", "require", "rint",
+    "rotate_left", "rotate_right", "round", "rounding_halving_add", "rounding_mul_shift_right",
     "rounding_shift_right", "rows_beside", "rsqrt", "saturating_add", "saturating_cast",
     "saturating_mul", "saturating_sub", "select", "sequential", "set_num_threads", "show_versions",
     "sigmoid", "sign", "signbit", "sinh", "size", "sizes", "sqrt", "strict", "sum", "tanh",

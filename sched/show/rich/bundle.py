@@ -29,6 +29,7 @@ _RENDERERS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("poly.proof.dependences", "Dependence"): ("dependences", "dependence"),
     ("poly.schedule.halo", "Halo"): ("halos", "halo"),
     ("codegen.runtime.kernel", "Kernel"): ("kernels", "kernel"),
+    ("show.explained", "Explanation"): ("codes", "explanation"),
 }
 
 
