@@ -38,8 +38,9 @@ from .requirements import Requirements
 
 T = TypeVar("T")
 
-LOOK = 30_000
-"""isl operations for what a display shows beside what it must: some 30 ms."""
+LOOK = 150_000
+"""isl operations for what a display shows beside what it must: about a tenth of a second. The
+bounds of a product in registers take two thirds of it."""
 
 FEW = 12
 """Statements up to which it is worth a look: more need more."""

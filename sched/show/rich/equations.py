@@ -130,6 +130,10 @@ def _sources(definitions: Sequence[Definition]) -> Markup | None:
     """A table of the tensors that definitions read: which, of what type and shape, and where."""
     reads: dict[Tensor, dict[str, None]] = {}
     for d in definitions:
+        if d.opaque is not None:  # of which the operands are the ends of regions
+            for (first, _), text in zip(d.opaque.regions, d.opaque.read(expr_text), strict=True):
+                reads.setdefault(first.tensor, {})[text] = None
+            continue
         for node in postorder(*d.lhs, *d.values, *d.where):
             if isinstance(node, Read) and node.tensor is not d.func:
                 _note(reads, node)

@@ -62,7 +62,7 @@ def _with_bounds(a: Analysis) -> Iterator[Content]:
 def _directives(shown: ScheduleQueries) -> Content:
     source = shown.source()
     count = len(shown.directives)
-    parts: list[Content] = []
+    parts: list[Content] = [_comments(shown)]
     if count:
         words = "1 directive" if count == 1 else f"{count} directives"
         parts.append(tag("details", tag("summary", words), tag("pre", source)))
@@ -71,6 +71,15 @@ def _directives(shown: ScheduleQueries) -> Content:
         drawn = picture(found, shown.base.signature())
         parts.append(tag("details", tag("summary", "stages"), drawn))
     return parts
+
+
+def _comments(shown: ScheduleQueries) -> Content:
+    """What was said of the schedule: of an automatic one, why it is as it is."""
+    lines = [tag("div", text) for _, text in shown.comments]
+    if not lines:
+        return None
+    words = "1 comment" if len(lines) == 1 else f"{len(lines)} comments"
+    return tag("details", tag("summary", words), lines, open=len(lines) <= FEW)
 
 
 def placements_of(shown: ScheduleQueries) -> dict[Tensor, str]:

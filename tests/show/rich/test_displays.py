@@ -15,8 +15,10 @@ from show.test_parts import Seen
 
 import polysched as ps
 from polysched import show
+from polysched.checking.examine import examine
 from polysched.lang.errors.errors import LanguageTypeError
 from polysched.poly.report.analysis import FEW
+from polysched.show.parts.theme import CLASSES
 from polysched.show.rich.bundle import _RENDERERS, _renderer
 from polysched.show.rich.formulas import MOST, formula, latex, mathml
 
@@ -60,6 +62,10 @@ def things() -> dict[str, Any]:
         "stage": s[out], "loop": s[out]["io"], "kernel": s.compile(),
         "halo": ps.halo(out), "dependence": s.dependences()[0], "size": n, "var": i,
         "const": ps.Const("table", np.arange(1000000)), "explanation": ps.explain("PS0301"),
+        "machine": ps.machine(), "target": ps.machine().target, "facts": ps.facts(out),
+        "statement": ps.facts(out).statement("out"),
+        "record": show.recorded(s, np.zeros(18, np.int32)),
+        "report": examine(s, np.zeros(18, np.int32)),
     }  # fmt: skip
 
 
@@ -67,7 +73,7 @@ def things() -> dict[str, Any]:
 def test_each_object_has_a_display_of_its_own(name: str) -> None:
     shown = things()[name]
     found = html(shown)
-    assert found.startswith('<div class="polysched">')
+    assert found.startswith(f'<div class="{CLASSES}">')
     assert len(found) < 40_000
     about = getattr(shown, "name", "")
     assert about in Seen(found).words
@@ -131,7 +137,8 @@ def test_what_a_user_wrote_is_never_markup(label: str) -> None:
     x = ps.Input("x", ps.int32, (n,))
     f = ps.Func("f", (n,))
     f[i] = ps.trace(x[i], label)
-    for shown in (f, ps.Program(f), ps.Schedule(f)):
+    s = ps.Schedule(f).comment(f"a{label}")
+    for shown in (f, ps.Program(f), s):
         elements = [name for name, _ in Seen(html(shown)).elements]
         assert not {"a", "b<", "ab"} & set(elements)
 
@@ -155,12 +162,9 @@ def chain(length: int) -> ps.Schedule:
     before: Any = x
     for k in range(length):
         f = ps.Func(f"f{k}", (n,))
-        f[i] = before[i] + 1
+        f[i] = before[i] + before[n - 1 - i]  # which is not inlined
         before = f
-    s = ps.Schedule(before)
-    for f in s.program.funcs[:-1]:
-        s[f].compute_root()
-    return s
+    return ps.Schedule(before)
 
 
 def test_long_programs_ask_isl_nothing_and_are_short() -> None:
