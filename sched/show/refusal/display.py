@@ -50,9 +50,12 @@ def _explained(code: str | None) -> Content:
     """The code, which unfolds to its page: there needs to be no network to follow it."""
     if code is None or code not in CODES:
         return None
-    title = [tag("code", f'ps.explain("{code}")'), " ", CODES[code].title]
-    return tag("details", tag("summary", title, class_="faint"),
-               tag("div", codes.page(code), class_="explained"))  # fmt: skip
+    title = tag("span", f" {CODES[code].title}", class_="faint")
+    return tag(
+        "details",
+        tag("summary", tag("code", f'ps.explain("{code}")'), title),
+        tag("div", codes.page(code), class_="explained"),
+    )
 
 
 def _drawn(thing: Drawn) -> Picture | None:

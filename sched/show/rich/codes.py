@@ -13,7 +13,7 @@ from ..parts.theme import display
 STYLE = (
     ".polysched .explained p{margin:4px 0}"
     ".polysched .explained pre{margin:4px 0;padding:6px 10px;background:var(--ps-panel);"
-    "overflow-x:auto}"
+    "white-space:pre-wrap;overflow-wrap:anywhere}"
 )
 
 _FENCED = re.compile(r"^```[a-z]*\n(.*?)^```$", re.M | re.S)

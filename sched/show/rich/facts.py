@@ -16,8 +16,8 @@ MemoryAccess: TypeAlias = Any
 Window: TypeAlias = Any
 Distance: TypeAlias = Any
 
-MOST = 12
-"""Statements that are shown unfolded."""
+FEW, MOST = 3, 12
+"""Statements up to which all is unfolded, and up to which their names are."""
 
 
 def facts(shown: Facts) -> dict[str, str]:
@@ -26,7 +26,7 @@ def facts(shown: Facts) -> dict[str, str]:
     at = ", ".join(f"{name} = {size}" for name, size in shown.sizes.items())
     words = "1 statement" if count == 1 else f"{count} statements"
     head = tag("div", f"Facts of {words}", f" at {at}" if at else "", class_="head")
-    blocks = [_folded(_title(s), _body(s), is_open=count == 1) for s in shown.statements]
+    blocks = [_folded(_title(s), _body(s), is_open=count <= FEW) for s in shown.statements]
     whole: Content = blocks if count <= MOST else _folded(words, blocks, is_open=False)
     found = display(head, whole, _windows(shown.windows), _distances(shown.distances))
     return {"text/html": str(found)}

@@ -75,7 +75,7 @@ def _directives(shown: ScheduleQueries) -> Content:
 
 def _comments(shown: ScheduleQueries) -> Content:
     """What was said of the schedule: of an automatic one, why it is as it is."""
-    lines = [tag("div", text) for _, text in shown.comments]
+    lines = [tag("div", text, style="white-space:pre-line") for _, text in shown.comments]
     if not lines:
         return None
     words = "1 comment" if len(lines) == 1 else f"{len(lines)} comments"
