@@ -161,6 +161,7 @@ if TYPE_CHECKING:
     from .lang.tensors.extern import extern
     from .poly.schedule.halo import halo
     from .poly.schedule.schedule import Schedule as _Schedule
+    from .show.explained import explain
     from .show.explore.explorer import explore
     from .show.system import show_versions
     from .targets.facts import machine
@@ -192,6 +193,7 @@ _LATER = {
     "machine": "targets.facts",
     "compute": "lang.program.compute",
     "einsum": "lang.program.einsum",
+    "explain": "show.explained",
     "explore": "show.explore.explorer",
     "extern": "lang.tensors.extern",
     "factor": "targets.words",
@@ -329,8 +331,8 @@ __all__ = [
     "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin", "asin",
     "asinh", "atan", "atan2", "atanh", "bfloat16", "bit_reverse", "bitcast", "bool", "bool_",
     "boundary", "byte_swap", "cache_elements", "cast", "cbrt", "ceil", "clip", "clz", "compute",
-    "copysign", "cos", "cosh", "ctz", "einsum", "exp", "exp2", "explore", "expm1", "extern",
-    "factor", "facts", "fast_erf", "fast_exp", "fast_log", "fast_rsqrt", "fast_sigmoid",
+    "copysign", "cos", "cosh", "ctz", "einsum", "exp", "exp2", "explain", "explore", "expm1",
+    "extern", "factor", "facts", "fast_erf", "fast_exp", "fast_log", "fast_rsqrt", "fast_sigmoid",
     "fast_tanh", "float16", "float32", "float64", "floor", "fma", "fmod", "from_json",
     "get_num_threads", "halo", "halving_add", "heaviside", "hypot", "int16", "int32", "int64",
     "int8", "interpret", "isfinite", "isinf", "isnan", "ldexp", "log", "log10", "log1p", "log2",

@@ -41,11 +41,15 @@ def loggers() -> tuple[Logger, Logger] | None:
     return _loggers
 
 
-def tell(level: int, message: str, *args: object) -> None:
-    """Tells the logger of something that is no step, if there is anybody to hear it."""
+def tell(level: int, step: str, message: str, *args: object) -> None:
+    """Tells the logger of something that takes no time, if there is anybody to hear it.
+
+    Args:
+        step: what it belongs to; handlers find it where they find the names of steps.
+    """
     known = loggers()
     if known is not None:
-        known[0].log(level, message, *args)
+        known[0].log(level, message, *args, extra={"step": step})
 
 
 class Log:

@@ -122,6 +122,8 @@ def test_the_completer_of_ipython_shows_no_internals() -> None:
             with provisionalcompleter():
                 found = [c.text.lstrip(".") for c in shell.Completer.completions("s.", 2)]
             print(*found)
+            with provisionalcompleter():
+                print("keys", *[c.text for c in shell.Completer.completions('s["', 3)])
     """
     command = [sys.executable, "-P", "-c", textwrap.dedent(script)]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -129,3 +131,4 @@ def test_the_completer_of_ipython_shows_no_internals() -> None:
     assert len(lists) == 2
     s, _ = scheduled()
     assert all(set(found) == shown(s) for found in lists)
+    assert [x.split()[1:] for x in text.splitlines() if x.startswith("keys")] == [["f"]] * 2

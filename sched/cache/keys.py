@@ -64,7 +64,7 @@ def environment() -> str | None:
     except (OSError, ImportError):  # of which PackageNotFoundError is one
         return None
     if _changed_since_loaded():
-        tell(DEBUG, "cache: off, as polysched was edited after this process had loaded it")
+        tell(DEBUG, "cache", "cache: off, as polysched was edited after this process had loaded it")
         return None
     if all(sources.is_settled(stamp, started) for stamp in sources.LOADED):
         store.write(_KIND, seen, {"environment": made_by, "versions": list(versions())})

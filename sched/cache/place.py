@@ -57,4 +57,4 @@ def warn_once(message: str) -> None:
     """Logs a warning, once a process."""
     if message not in _warned:
         _warned.add(message)
-        tell(WARNING, "%s", message)
+        tell(WARNING, "cache", "%s", message)

@@ -55,11 +55,11 @@ def read(kind: str, key: str) -> Entry | None:
             data = _content(directory, name, used=True)
             found = None if data is None else unpacked(kind, key, data)
             if data is not None and found is None:
-                tell(DEBUG, "cache: %s is damaged and removed", name)
+                tell(DEBUG, "cache", "cache: %s is damaged and removed", name)
                 directory.remove(name)
     except OSError:
         return None
-    tell(DEBUG, "cache: %s %s", "miss" if found is None else "hit", name)
+    tell(DEBUG, "cache", "cache: %s %s", "miss" if found is None else "hit", name)
     return found
 
 
@@ -86,7 +86,7 @@ def write(kind: str, key: str, header: dict[str, Any], blob: bytes = b"") -> boo
             _put(directory, name, data)
             _limited(directory, len(data))
     except OSError as error:
-        tell(DEBUG, "cache: %s is not kept: %s", name, error)
+        tell(DEBUG, "cache", "cache: %s is not kept: %s", name, error)
         return False
     return True
 

@@ -17,6 +17,7 @@ from ..interp.flow import (
     Written,
 )
 from ..lang.errors.errors import REPORT, InternalError, PolyschedError
+from ..lang.nodes.shown import Shown
 from ..lang.tensors.definitions import Definition
 from ..poly.state.record import Directive
 from .execute import Path
@@ -81,7 +82,7 @@ def doubts(trusted: Trusted) -> str:
 
 
 @dataclass
-class Report:
+class Report(Shown):
     """The result of one check.
 
     Attributes:

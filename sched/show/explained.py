@@ -1,4 +1,5 @@
-"""What `python -m polysched explain` prints: the kinds of mistakes, by their codes.
+"""What `ps.explain` gives and `python -m polysched explain` prints: the kinds of mistakes, by their
+codes.
 
 The pages about them are the files of `sched/show/codes/`, one for each family, which are installed
 with the package: they are read without a network, and the documentation includes them.
@@ -8,16 +9,71 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
-from ..lang.errors.errors import PolyschedError
+from ..lang.errors.errors import LanguageTypeError, PolyschedError
+from ..lang.errors.frames import bounded
 from ..lang.errors.kinds import CODES, FAMILIES, RETIRED
+from ..lang.nodes.shown import Shown
 
 PAGES = Path(__file__).with_name("codes")
 _HEAD = re.compile(r"^## ", re.M)
 _FENCE = re.compile(r"^```.*\n", re.M)
 _MARKS = re.compile(r"\*\*|`")
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation(Shown):
+    """What is said of a kind of mistake, or the list of all kinds.
+
+    Attributes:
+        code: such as PS0402; None for the list.
+        text: as `python -m polysched explain` prints it.
+    """
+
+    code: str | None
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+@bounded
+def explain(what: str | BaseException | Any = None) -> Explanation:
+    """What an error means, with an example and how to mend it.
+
+    Args:
+        what: the code of the error, such as "PS0402", in letters of any case; the error itself; or
+            what `why_not` has answered. Without it all codes are listed.
+
+    Returns:
+        What prints as text, and has a display in notebooks.
+
+    Raises:
+        PolyschedError: there is no such code; it says which ones are near.
+        LanguageTypeError: it has no code.
+    """
+    if what is None:
+        return Explanation(None, listed())
+    code = what if isinstance(what, str) else getattr(what, "code", None)
+    if not isinstance(code, str):
+        raise LanguageTypeError(
+            f"{_named(what)} has no code that could be explained",
+            hint='explain takes a code, as in explain("PS0402"), or an error of polysched',
+        )
+    return Explanation(code.strip().upper(), explained(code))
+
+
+def _named(what: object) -> str:
+    """What somebody gave, for a message: an error by its class, whatever its text is."""
+    is_error = isinstance(what, BaseException)
+    return f"this {type(what).__name__}" if is_error else repr(what)
 
 
 def explained(code: str, *, bold: bool = False) -> str:

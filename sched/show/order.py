@@ -24,6 +24,7 @@ from ..codegen.runtime.preconditions import Preconditions
 from ..interp.evaluate import Symbols
 from ..lang.call.binding import bind
 from ..lang.errors.errors import InternalError, LanguageError
+from ..lang.nodes.shown import Shown
 from ..poly.schedule.schedule import Schedule
 from .extras import need
 
@@ -82,7 +83,7 @@ class Computed:
 
 
 @dataclass(frozen=True, eq=False)
-class Record:
+class Record(Shown):
     """The record of one run: of each Func that was computed, by its name. These include the
     `outputs`."""
 

@@ -12,6 +12,7 @@ from typing import Any
 from ..cache.place import DIRECTORY as VARIABLE, folder
 from ..lang.errors.errors import PolyschedError
 from ..lang.nodes.dtypes import DType, concrete
+from ..lang.nodes.shown import Shown
 from .host import default_target, target_of, this_machine
 from .target import Target
 
@@ -43,7 +44,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(Shown):
     """A target, and what it can do.
 
     Attributes:

@@ -9,6 +9,7 @@ from functools import cache
 
 from ..lang.errors.errors import PolyschedError
 from ..lang.nodes.dtypes import DType, concrete
+from ..lang.nodes.shown import Shown
 
 #: What x86-64-v3 and v4 add to the first x86-64, by LLVM's names.
 V3 = ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt", "sse4.2")
@@ -39,7 +40,7 @@ class Cache:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class Target(Shown):
     """A machine that code is made for. Two that are equal get the same code.
 
     Fused multiply-add is part of the meaning of a program, so a machine must have it: x86-64-v3 and

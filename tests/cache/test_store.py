@@ -291,8 +291,8 @@ def test_a_size_that_is_none_is_logged_once(
     monkeypatch.setenv(place.SIZE, text)
     with caplog.at_level(logging.WARNING, "polysched"):
         assert place.size_limit() == place.size_limit() == 512 << 20
-    assert [r.message for r in caplog.records] == [
-        f"POLYSCHED_CACHE_SIZE='{text}' is no size such as 100M or 2G; 512M is used"
+    assert [(r.message, getattr(r, "step", None)) for r in caplog.records] == [
+        (f"POLYSCHED_CACHE_SIZE='{text}' is no size such as 100M or 2G; 512M is used", "cache")
     ]
 
 

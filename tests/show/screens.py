@@ -73,6 +73,9 @@ s2[rows].compute_at(g, "ii").vectorize(j, 4)
 s2[rows].store_at(g, "io")
 ps.show.animation(s2, n=6, m=5)
 """
+_AUTOMATIC = r"""s3 = ps.Schedule.auto(C, threads=4, target="x86-64-v3")
+s3.comment(r"dollars: from $1 to $2, and \(brackets\)")
+"""
 _UPDATE = 's["C.update(0)"]'
 _REPORT = """kernel = s.compile()
 kernel.report("report.html", n=256, p=256, m=256).name
@@ -110,6 +113,12 @@ SCENES = (
     Scene("func", "C", ("float32",)),
     Scene("program", "ps.Schedule(C).base", ("float32",)),
     Scene("schedule", _TILED, ("(parallel)",)),
+    Scene(
+        "automatic", _AUTOMATIC,
+        ("Found for n = 1024", r"dollars: from $1 to $2, and \(brackets\)"),
+    ),
+    Scene("facts", "ps.facts(C)", ("multiply-add float32", "stride along k")),
+    Scene("explanation", "ps.explain('PS0302')", ("How to mend it",)),
     Scene("kernel", "s.compile()", ("float32",)),
     Scene("refusal", _STENCIL, ("is refused", "Hint: skew")),
     Scene("animation", _ANIMATED, ("rows", "no longer kept", "10 / 16"), steps=9),

@@ -13,12 +13,9 @@ from polysched.show import explained
 NO_EXAMPLE = {
     "PS0112": "it needs a notebook",
     "PS0125": "it needs a program that takes long",
-    "PS0126": "sizes of tests do not come near",
     "PS0305": "it needs a schedule that takes long",
     "PS0315": "earlier checks refuse what is known to lead there",
     "PS0602": "it needs a package that is missing",
-    "PS0701": "what is trusted is wrong and computes nothing of use",
-    "PS0705": "the explorer needs packages of its own",
 }
 """Codes whose sections have no example, and why."""
 

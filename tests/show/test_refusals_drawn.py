@@ -212,6 +212,8 @@ def test_the_display_says_the_message_and_draws_it() -> None:
     assert "s[\"f.update(0)\"].reorder('q', 'r') is refused: the first would run after" in words
     assert 'Hint: skew("r", "q", 1) first makes' in words
     assert "after: turned round" in words
+    assert 'ps.explain("PS0301") two instances would run in the wrong order' in words
+    assert "How to mend it. Choose another order of the loops" in words
     assert "Before: f.update(0)[r=1, q=1] runs before f.update(0)[r=2, q=0]" in words
     bundle = error._repr_mimebundle_()
     assert sorted(bundle) == ["text/html", "text/plain"]

@@ -118,7 +118,10 @@ PROGRAMS: Mapping[str, Kind] = {
     "PS0125": Kind(
         "the program is too intricate to be proven in the time allowed", "poly.model.proven"
     ),
-    "PS0126": Kind("an index may not fit in 64 bits", "poly.nests.wraps poly.sets.coordinates"),
+    "PS0126": Kind(
+        "an index may not fit in 64 bits",
+        "poly.nests.wraps poly.sets.coordinates poly.directives.invariants:check_reach",
+    ),
     "PS0127": Kind("an output follows none of its Inputs with a border", "poly.schedule.halo"),
     NO_ATTRIBUTE: Kind("there is no such attribute", ""),
 }  # fmt: skip

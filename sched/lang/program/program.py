@@ -312,6 +312,9 @@ class Program(Travelling, Shown):
         """The arguments and results of a call: `C(A: float32[n, l], ...) -> float32[n, m]`."""
         return signature_text(self)
 
+    def __repr__(self) -> str:
+        return f"Program {self.signature()}"
+
     def free_sizes(self) -> tuple[str, ...]:
         """The sizes that no Input's shape fixes: a call passes them by name."""
         extents = [e for i in self.inputs for e in i.extents or ()]

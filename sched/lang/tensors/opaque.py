@@ -35,12 +35,16 @@ class Opaque(nodes.Node):
 
     def written(self, arg: Callable[[Node], str]) -> str:
         """The text for listings."""
+        return f"{self.stage.name}({', '.join(self.read(arg))})"
+
+    def read(self, arg: Callable[[Node], str]) -> list[str]:
+        """The texts of the regions that are read."""
         shown = []
         for first, highs in self.regions:
             axes = zip(first.index, highs, strict=True)
             inside = ", ".join(f"{arg(lo)}:{arg(hi)}" for lo, hi in axes)
             shown.append(f"{first.tensor.name}[{inside or '()'}]")
-        return f"{self.stage.name}({', '.join(shown)})"
+        return shown
 
     @property
     def regions(self) -> list[tuple[Read, tuple[Node, ...]]]:

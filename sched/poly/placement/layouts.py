@@ -8,6 +8,7 @@ from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Var, integer
 from ..model.statements import Statement
 from ..sets.affine import affine_values
+from ..sets.budget import is_spent
 from ..sets.expressions import Translator
 from ..sets.isl import Frame, Map, PwAff, Set, isl, relation, union_sets
 from ..tree.stage import Stage
@@ -94,6 +95,8 @@ def bounds(
     try:
         lo, hi = alone.dim_min(0), alone.dim_max(0)
     except isl.Error:
+        if is_spent():
+            raise
         return None
     lo, hi = (x.gist(inhabited).coalesce() for x in (lo, hi))
     if lo.n_piece() > 1 or hi.n_piece() > 1:

@@ -21,7 +21,7 @@ from ..nests import generate
 from ..nests.loop_nest import LoopNest, NestAlloc, walk
 from ..nests.loop_program import LoopProgram
 from ..placement.folding import copied, windows
-from ..sets.budget import BudgetExceeded, allowance, budget, separate_budget
+from ..sets.budget import BudgetExceeded, LookEnded, allowance, budget, look, separate_budget
 from ..sets.isl import Set
 from ..state.record import Directive
 from ..state.rewritten import RewrittenProgram
@@ -37,6 +37,13 @@ from .recomputation import Recomputation
 from .requirements import Requirements
 
 T = TypeVar("T")
+
+LOOK = 150_000
+"""isl operations for what a display shows beside what it must: about a tenth of a second. The
+bounds of a product in registers take two thirds of it."""
+
+FEW = 12
+"""Statements up to which it is worth a look: more need more."""
 
 
 class found(Generic[T]):
@@ -87,6 +94,7 @@ class Analysis:
     ):
         self.state, self.directives = state, directives
         self.log, self._legality = log, legality
+        self._has_looked = False
 
     def logged(self, log: Log) -> Analysis:
         """An analysis with all facts that this one has found; later steps are timed by `log`."""
@@ -191,6 +199,30 @@ class Analysis:
         """How many iterations a loop of the tree has, as text; "?" if that takes long to find."""
         nests = self.nests_if_known
         return "?" if nests is None else loop_extent(nests, loop)
+
+    @property
+    def knows_bounds(self) -> bool:
+        """Whether the bounds of loops have been found."""
+        return isinstance(self.__dict__.get("_found", {}).get("bounds"), tuple)
+
+    def glance(self, find: Callable[[], T]) -> T | None:
+        """A fact for a display; None where finding it takes longer than one may. After a look that
+        has ended without an answer, none is taken before the bounds are known."""
+        is_long = self._has_looked or len(self.model.statements) > FEW
+        if is_long and not self.knows_bounds:
+            return None
+        try:
+            with look(LOOK):
+                return find()
+        except (BudgetExceeded, LookEnded):
+            self._has_looked = True
+            return None
+
+    def extent_at_a_glance(self, loop: Loop) -> str | None:
+        """How many iterations a loop has; None where finding it takes longer than a display may."""
+        if self.knows_bounds:
+            return loop_extent(self.bounds, loop)
+        return self.glance(lambda: loop_extent(self.bounds, loop))
 
     @found
     def windows(self) -> dict[Func, Window]:

@@ -34,6 +34,11 @@ class BudgetExceeded(Exception):
     """isl has done more operations than the budget allows: the question has no answer."""
 
 
+class LookEnded(Exception):
+    """A look has taken as long as it may: nothing is decided, and whoever asks again may have an
+    answer. It is no `BudgetExceeded`, for which other answers are found and kept."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Span:
     """A budget in force: from which count of operations to which one."""
@@ -50,6 +55,9 @@ class _Span:
 
 
 _spans: list[_Span] = []
+
+_looks: list[int] = []
+"""The counts of operations at which looks end, none beyond those around it."""
 
 
 @contextmanager
@@ -99,6 +107,28 @@ def separate_budget(operations: int) -> Iterator[None]:
 
 
 @contextmanager
+def look(operations: int) -> Iterator[None]:
+    """Bounds the work isl may do for what can be left out; it raises `LookEnded` beyond.
+
+    Budgets inside are what they are without it: so what is found is the same, or nothing is. It
+    ends with the budget around it.
+    """
+    with _lock:
+        start = spent()
+        _looks.append(min([start + operations, *_looks, *(span.end for span in _spans)]))
+        try:
+            with _within(_Span(start, start + _ENDLESS)):
+                yield
+        finally:
+            _looks.pop()
+            if _spans:
+                _set_limit(_spans[-1].end)
+
+
+_ENDLESS = 1 << 40
+
+
+@contextmanager
 def _within(span: _Span) -> Iterator[None]:
     """isl reports an exceeded limit as a plain error with any text, and refuses every later call
     until the limit is moved: so a call that cannot fail tells whether the limit was the cause,
@@ -111,6 +141,8 @@ def _within(span: _Span) -> Iterator[None]:
         yield
     except (isl.Error, TypeError) as error:  # islpy makes an integer of nothing
         if is_spent() and not isinstance(error, PolyschedError):
+            if _looks and _looks[-1] < span.end:
+                raise LookEnded("more isl operations than a look may take") from error
             allowed = span.end - span.start
             raise BudgetExceeded(f"more than {allowed} isl operations") from error
         if isinstance(error, isl.Error):
@@ -126,6 +158,10 @@ def _within(span: _Span) -> Iterator[None]:
 
 
 def _set_limit(operations: int) -> None:
+    _set_raw(min([operations, *_looks[-1:]]))
+
+
+def _set_raw(operations: int) -> None:
     CONTEXT.set_max_operations(max(operations, 1))  # 0 would be none
 
 
@@ -137,6 +173,7 @@ def _in_child() -> None:
     """Ends the budgets of a thread that is not in a forked process."""
     if not forks.is_mine(_lock):
         _spans.clear()
+        _looks.clear()
         CONTEXT.set_max_operations(OUTSIDE)
         CONTEXT.reset_operations()
 
@@ -164,9 +201,11 @@ def spent(most: int = 0) -> int:
     if not _spans:
         return 0
     least, most = _spans[-1].start, max(_spans[-1].end, most)
+    if _looks:  # nothing in a look goes on beyond its end
+        most = max(least, min(most, _looks[-1]))
     while most - least > max(most >> 6, 64):
         middle = (least + most) // 2
-        _set_limit(middle)
+        _set_raw(middle)
         if is_spent():
             least = middle
         else:

@@ -61,6 +61,9 @@ class Piece:
         times = f"{duration(self.before)} to {duration(self.after)}, {self.faster:.3g} times faster"
         return f"{self.stage}: {self.cause}: {self.evidence}\n  {self.directive}\n  {times}"
 
+    def _repr_html_(self) -> str:
+        return str(display(_row(self)))
+
 
 @dataclass(frozen=True, slots=True)
 class Advice:

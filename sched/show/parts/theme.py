@@ -63,18 +63,24 @@ STYLE = (
     f"{_DARK_PAGES}{{{_variables(1)}}}"
     ".polysched code,.polysched pre,.polysched .mono{font:12px/1.5 ui-monospace,SFMono-Regular,"
     "Menlo,Consolas,monospace;background:none;color:inherit}"
-    ".polysched pre{margin:0;padding:0;white-space:pre}"
+    ".polysched pre{margin:0;padding:0;white-space:pre;word-break:normal}"
     ".polysched .faint{color:var(--ps-faint)}"
     ".polysched .head{font-weight:600;margin:2px 0 4px}"
     ".polysched summary{cursor:pointer}"
-    ".polysched table{border-collapse:collapse;margin:4px 0;font-size:12px}"
+    ".polysched table{border-collapse:collapse;margin:4px 0;font-size:12px;color:inherit}"
     ".polysched th,.polysched td{border:0;border-bottom:1px solid var(--ps-line);"
     "padding:2px 10px 2px 0;text-align:left;vertical-align:top;background:none;color:inherit}"
+    ".polysched tr,.polysched tr:nth-child(n){background:none}"
     ".polysched td.number,.polysched th.number{text-align:right;"
     "font-variant-numeric:tabular-nums}"
     ".polysched svg{max-width:100%;height:auto}"
     ".polysched svg text{fill:var(--ps-ink);font:11px ui-monospace,Menlo,Consolas,monospace}"
 )
+
+
+CLASSES = "polysched mathjax_ignore tex2jax_ignore"
+"""Of a display. In it MathJax, which notebooks run on what they show, leaves dollars alone: what
+stands between two of them is a user's text. Formulas are MathML."""
 
 
 def display(*content: Content, style: str = "") -> Markup:
@@ -85,7 +91,12 @@ def display(*content: Content, style: str = "") -> Markup:
         style: rules of CSS that it needs beside the common ones; each selector must begin with
             `.polysched`, so that the page around stays as it is.
     """
-    return tag("div", tag("style", Markup(STYLE + style)), text(content), class_="polysched")
+    return tag("div", tag("style", Markup(_first(STYLE + style))), text(content), class_=CLASSES)
+
+
+def _first(style: str) -> str:
+    """Rules that go before those of the page around, as of JupyterLab for tables and code."""
+    return style.replace(".polysched ", ".polysched.polysched ")
 
 
 def page(title: str, *content: Content, style: str = "", script: str = "") -> Markup:

@@ -7,8 +7,10 @@ from typing import cast
 
 from ...lang.errors.drawn import Drawn
 from ...lang.errors.errors import PolyschedError
+from ...lang.errors.kinds import CODES
 from ..parts.markup import Content, Markup, tag
 from ..parts.theme import display
+from ..rich import codes
 from ..spaces.picture import Picture
 from .pictures import picture
 
@@ -32,17 +34,28 @@ def html(thing: Drawn) -> Markup:
         return display(tag("div", tag("code", str(thing)), class_="accepted"), style=STYLE)
     drawn = _drawn(thing)
     where = None if error.where is None else tag("div", f"at {error.where}", class_="faint")
-    code = getattr(error, "code", None)
     body: list[Content] = [
         tag("div", _words(str(getattr(thing, "directive", None) or ""), error)),
         where,
         None if error.hint is None else tag("div", "Hint: ", _code(error.hint), class_="hint"),
-        None if code is None else tag("div", str(code), class_="faint"),
+        _explained(getattr(error, "code", None)),
     ]
     if drawn is not None:
         body.append(drawn.drawing.svg())
         body += [tag("div", note, class_="faint") for note in drawn.notes]
-    return display(tag("div", body, class_="refused"), style=STYLE)
+    return display(tag("div", body, class_="refused"), style=STYLE + codes.STYLE)
+
+
+def _explained(code: str | None) -> Content:
+    """The code, which unfolds to its page: there needs to be no network to follow it."""
+    if code is None or code not in CODES:
+        return None
+    title = tag("span", f" {CODES[code].title}", class_="faint")
+    return tag(
+        "details",
+        tag("summary", tag("code", f'ps.explain("{code}")'), title),
+        tag("div", codes.page(code), class_="explained"),
+    )
 
 
 def _drawn(thing: Drawn) -> Picture | None:

@@ -29,6 +29,13 @@ _RENDERERS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("poly.proof.dependences", "Dependence"): ("dependences", "dependence"),
     ("poly.schedule.halo", "Halo"): ("halos", "halo"),
     ("codegen.runtime.kernel", "Kernel"): ("kernels", "kernel"),
+    ("targets.facts", "Machine"): ("machines", "machine"),
+    ("targets.target", "Target"): ("machines", "target"),
+    ("tune.facts.facts", "Facts"): ("facts", "facts"),
+    ("tune.facts.facts", "StatementFacts"): ("facts", "statement"),
+    ("checking.report", "Report"): ("runs", "report"),
+    ("show.order", "Record"): ("runs", "record"),
+    ("show.explained", "Explanation"): ("codes", "explanation"),
 }
 
 

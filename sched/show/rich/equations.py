@@ -130,6 +130,10 @@ def _sources(definitions: Sequence[Definition]) -> Markup | None:
     """A table of the tensors that definitions read: which, of what type and shape, and where."""
     reads: dict[Tensor, dict[str, None]] = {}
     for d in definitions:
+        if d.opaque is not None:  # of which the operands are the ends of regions
+            for (first, _), text in zip(d.opaque.regions, d.opaque.read(expr_text), strict=True):
+                reads.setdefault(first.tensor, {})[text] = None
+            continue
         for node in postorder(*d.lhs, *d.values, *d.where):
             if isinstance(node, Read) and node.tensor is not d.func:
                 _note(reads, node)
@@ -138,7 +142,7 @@ def _sources(definitions: Sequence[Definition]) -> Markup | None:
     rows = [
         tag(
             "tr", tag("td", described(t)),
-            tag("td", [tag("code", x) for x in _few(list(texts))]),
+            tag("td", _few(list(texts))),
         )
         for t, texts in reads.items()
     ]  # fmt: skip
@@ -156,9 +160,11 @@ def _note(reads: dict[Tensor, dict[str, None]], node: Read) -> None:
             _note(reads, inner)
 
 
-def _few(texts: list[str]) -> list[str]:
-    shown = [f"{t}  " for t in texts[:4]]
-    return [*shown, f"and {len(texts) - 4} more"] if len(texts) > 4 else shown
+def _few(texts: Sequence[str]) -> Iterator[Content]:
+    for text in texts[:4]:
+        yield [tag("code", text), "  "]
+    if len(texts) > 4:
+        yield f"and {len(texts) - 4} more"
 
 
 def _both(html: Markup, found: Sequence[Formula]) -> dict[str, str]:

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from ...lang.nodes.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
 from ...lang.nodes.ops import OPS
 from ...lang.nodes.printer import expr_text
+from ...lang.tensors.opaque import Opaque
 from ...lang.tensors.reductions import Reduce
+from ...lang.tensors.trace import Trace
 from ..parts.markup import Markup, tag
 
 MOST = 160
@@ -142,8 +144,21 @@ def _one(node: Node, at: Callable[[Node], Part]) -> Part:
             return _reduction(node, at)
         case Op():
             return _operator(node, at)
+        case Trace(value=value, label=label):
+            inside = at(value)[0], name(repr(label))
+            return row(name("trace"), sign("("), *listed(inside), sign(")")), 100
+        case Opaque(stage=stage, regions=regions):
+            read = [_region(first, highs, at) for first, highs in regions]
+            return row(name(stage.name), sign("("), *listed(read), sign(")")), 100
         case _:
             return name(expr_text(node)), 100
+
+
+def _region(first: Read, highs: Sequence[Node], at: Callable[[Node], Part]) -> Formula:
+    """What an extern stage reads of a tensor."""
+    axes = zip(first.index, highs, strict=True)
+    ends = [row(at(_plain(lo))[0], sign(":"), at(_plain(hi))[0]) for lo, hi in axes]
+    return element(first.tensor.name, ends)
 
 
 def _plain(index: Node) -> Node:
@@ -228,13 +243,20 @@ def mathml(shown: Formula) -> Markup:
     return tag("math", tag("mstyle", _mathml(shown), displaystyle="true"))
 
 
-def _mathml(f: Formula) -> Markup:
+_BRACKETS = frozenset("()[]|⌊⌋⌈⌉")
+
+
+def _mathml(f: Formula, *, is_flat: bool = False) -> Markup:
+    """Part of a formula; `is_flat` is whether nothing beside it is higher than a line."""
     match f:
         case Word(kind=kind, text=text):
             straight = "normal" if kind == "mi" and len(text) > 1 else None
-            return tag(kind, text, mathvariant=straight)
+            # Else some browsers make brackets twice as high as the names between them.
+            stretchy = "false" if is_flat and text in _BRACKETS else None
+            return tag(kind, text, mathvariant=straight, stretchy=stretchy)
         case Row(parts=parts):
-            return tag("mrow", [_mathml(p) for p in parts])
+            flat = not _is_tall(f)
+            return tag("mrow", [_mathml(p, is_flat=flat) for p in parts])
         case Fraction(above=above, below=below):
             return tag("mfrac", tag("mrow", _mathml(above)), tag("mrow", _mathml(below)))
         case Root(inside=inside):
@@ -253,6 +275,11 @@ def _mathml(f: Formula) -> Markup:
                 for value, c in rows
             ]  # fmt: skip
             return tag("mrow", tag("mo", "{"), tag("mtable", lines))
+
+
+def _is_tall(f: Formula) -> bool:
+    """Whether a formula is higher than a line of text."""
+    return any(map(_is_tall, f.parts)) if isinstance(f, Row) else not isinstance(f, Word)
 
 
 def _when(condition: Formula | None) -> str:
@@ -308,7 +335,7 @@ def _number(text: str) -> str:
 _SPECIAL = {
     "\\": r"\backslash ", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
     "^": r"\hat{}",
-    "_": r"\_", "~": r"\sim ", "%": r"\%",
+    "_": r"\_", "~": r"\sim ", "%": r"\%", " ": r"\ ",
 }  # fmt: skip
 
 

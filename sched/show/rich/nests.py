@@ -15,7 +15,7 @@ from ...poly.tree.stage import Stage
 from ..parts.markup import Content, Markup, tag
 
 STYLE = (
-    ".polysched .nest{padding-left:1.2em}"
+    ".polysched .nest{padding-left:1.6em}"
     ".polysched .nest,.polysched .nest summary{font:12px/1.55 ui-monospace,SFMono-Regular,Menlo,"
     "Consolas,monospace}"
     ".polysched .nest details,.polysched .nest .line{margin-left:1.3em;white-space:pre-wrap}"

@@ -10,9 +10,9 @@ from ...lang.errors.frames import bounded
 from ...lang.nodes.tensor import Tensor
 from ...lang.program.program import Program
 from ...lang.tensors.tensors import Func
+from ...poly.report.analysis import FEW, Analysis
 from ...poly.report.explain import hint_lines, memory_lines
 from ...poly.report.requires import conditions
-from ...poly.schedule.handles.base import LoopHandle
 from ...poly.schedule.queries import ScheduleQueries
 from ...poly.tree.edits import stages
 from ...poly.tree.looptree import loops_of, produced
@@ -22,9 +22,6 @@ from ..spaces.picture import Picture
 from .graphs import MOST, draw, graph_of
 from .nests import STYLE, nest, tree
 from .programs import picture
-
-FEW = 12
-"""Stages up to which bounds are found for a display; more take longer than one may."""
 
 
 def schedule(shown: ScheduleQueries) -> dict[str, str]:
@@ -41,16 +38,20 @@ def schedule(shown: ScheduleQueries) -> dict[str, str]:
 
 
 def loops(shown: ScheduleQueries) -> Iterator[Content]:
-    """The loops of a schedule, with bounds where these are found soon."""
+    """The loops of a schedule, with bounds and notes where these are found soon."""
     a = shown.analysis
     count = sum(1 for _ in stages(a.tree))
-    if count > FEW:
-        yield tree(a)
-        yield tag("div", f"{count} stages; print(s) shows bounds and notes", class_="faint")
+    found = a.glance(lambda: list(_with_bounds(a))) if count <= FEW else None
+    if found is not None:
+        yield from found
         return
-    if a.nests_if_known is None:
-        yield tree(a)
-        return
+    yield nest(a, with_notes=False) if a.knows_bounds else tree(a)
+    words = "1 stage" if count == 1 else f"{count} stages"
+    more = "notes" if a.knows_bounds else "bounds and notes"
+    yield tag("div", f"{words}; print(s) shows {more}", class_="faint")
+
+
+def _with_bounds(a: Analysis) -> Iterator[Content]:
     yield nest(a, with_notes=True)
     said = [*memory_lines(a), *hint_lines(a), *(f"requires {c}" for c in conditions(a))]
     said += [f"keeps {k} of {a.program.names[f]}" for f, k in a.windows.items()]
@@ -61,7 +62,7 @@ def loops(shown: ScheduleQueries) -> Iterator[Content]:
 def _directives(shown: ScheduleQueries) -> Content:
     source = shown.source()
     count = len(shown.directives)
-    parts: list[Content] = []
+    parts: list[Content] = [_comments(shown)]
     if count:
         words = "1 directive" if count == 1 else f"{count} directives"
         parts.append(tag("details", tag("summary", words), tag("pre", source)))
@@ -70,6 +71,15 @@ def _directives(shown: ScheduleQueries) -> Content:
         drawn = picture(found, shown.base.signature())
         parts.append(tag("details", tag("summary", "stages"), drawn))
     return parts
+
+
+def _comments(shown: ScheduleQueries) -> Content:
+    """What was said of the schedule: of an automatic one, why it is as it is."""
+    lines = [tag("div", text, style="white-space:pre-line") for _, text in shown.comments]
+    if not lines:
+        return None
+    words = "1 comment" if len(lines) == 1 else f"{len(lines)} comments"
+    return tag("details", tag("summary", words), lines, open=len(lines) <= FEW)
 
 
 def placements_of(shown: ScheduleQueries) -> dict[Tensor, str]:
@@ -117,16 +127,8 @@ def graph(shown: Any) -> Picture:
 
 
 def handle(shown: Any) -> dict[str, str]:
-    """A stage or a loop: what its text says; where finding bounds takes too long, its name."""
-    if _is_long(shown.schedule if isinstance(shown, LoopHandle) else shown._schedule):
-        head = tag("div", tag("code", repr(shown)), class_="head")
-        more = tag("div", "print(s) shows bounds and notes", class_="faint")
-        return {"text/html": str(display(head, more))}
+    """A stage or a loop: what its text says."""
     return {"text/html": str(display(tag("pre", _pretty(shown))))}
-
-
-def _is_long(s: ScheduleQueries) -> bool:
-    return sum(1 for _ in stages(s.tree)) > FEW
 
 
 def _pretty(shown: Any) -> str:

@@ -12,6 +12,7 @@ from ...garbage import uncollected
 from ...lang.errors.frames import bounded
 from ...lang.nodes.dtypes import as_dtype
 from ...lang.nodes.nodes import Read, RVar, Var, postorder
+from ...lang.nodes.shown import Shown
 from ...lang.program.program import Program
 from ...lang.tensors.tensors import Func
 from ...poly.model.model import Model
@@ -39,7 +40,7 @@ Kind = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class StatementFacts:
+class StatementFacts(Shown):
     """What is known of a statement: of one definition of a Func.
 
     Attributes:
@@ -95,7 +96,7 @@ def main_of(own: Sequence[StatementFacts]) -> StatementFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Shown):
     """What is known of a program at some sizes.
 
     Attributes:

@@ -8,13 +8,17 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from counting import operations
+from counting import calls, operations
 from hypothesis import given, strategies as st
+from IPython.lib.pretty import pretty
 from show.test_parts import Seen
 
 import polysched as ps
 from polysched import show
+from polysched.checking.examine import examine
 from polysched.lang.errors.errors import LanguageTypeError
+from polysched.poly.report.analysis import FEW
+from polysched.show.parts.theme import CLASSES
 from polysched.show.rich.bundle import _RENDERERS, _renderer
 from polysched.show.rich.formulas import MOST, formula, latex, mathml
 
@@ -57,7 +61,11 @@ def things() -> dict[str, Any]:
         "undefined": ps.Func("later"), "dtype": ps.float32, "program": s.program, "schedule": s,
         "stage": s[out], "loop": s[out]["io"], "kernel": s.compile(),
         "halo": ps.halo(out), "dependence": s.dependences()[0], "size": n, "var": i,
-        "const": ps.Const("table", np.arange(1000000)),
+        "const": ps.Const("table", np.arange(1000000)), "explanation": ps.explain("PS0301"),
+        "machine": ps.machine(), "target": ps.machine().target, "facts": ps.facts(out),
+        "statement": ps.facts(out).statement("out"),
+        "record": show.recorded(s, np.zeros(18, np.int32)),
+        "report": examine(s, np.zeros(18, np.int32)),
     }  # fmt: skip
 
 
@@ -65,7 +73,7 @@ def things() -> dict[str, Any]:
 def test_each_object_has_a_display_of_its_own(name: str) -> None:
     shown = things()[name]
     found = html(shown)
-    assert found.startswith('<div class="polysched">')
+    assert found.startswith(f'<div class="{CLASSES}">')
     assert len(found) < 40_000
     about = getattr(shown, "name", "")
     assert about in Seen(found).words
@@ -129,7 +137,8 @@ def test_what_a_user_wrote_is_never_markup(label: str) -> None:
     x = ps.Input("x", ps.int32, (n,))
     f = ps.Func("f", (n,))
     f[i] = ps.trace(x[i], label)
-    for shown in (f, ps.Program(f), ps.Schedule(f)):
+    s = ps.Schedule(f).comment(f"a{label}")
+    for shown in (f, ps.Program(f), s):
         elements = [name for name, _ in Seen(html(shown)).elements]
         assert not {"a", "b<", "ab"} & set(elements)
 
@@ -153,24 +162,42 @@ def chain(length: int) -> ps.Schedule:
     before: Any = x
     for k in range(length):
         f = ps.Func(f"f{k}", (n,))
-        f[i] = before[i] + 1
+        f[i] = before[i] + before[n - 1 - i]  # which is not inlined
         before = f
-    s = ps.Schedule(before)
-    for f in s.program.funcs[:-1]:
-        s[f].compute_root()
-    return s
+    return ps.Schedule(before)
 
 
 def test_long_programs_ask_isl_nothing_and_are_short() -> None:
-    s = chain(60)
+    s = chain(100)
     assert s.tree is not None
     out = s.program.outputs[0]
     for shown in (s, s.program, out, out[i], s[out], s[out]["i"]):
         none = operations(lambda: None)
-        assert operations(shown._repr_mimebundle_) - none <= 2
+        assert operations(shown._repr_mimebundle_) - none <= 8
         assert operations(partial(repr, shown)) == none
-        assert html(shown).count("<") <= 40 * 60
-    assert "print(s) shows bounds" in html(s)
+        with calls(100_000):  # which take 20 ms
+            assert shown._repr_mimebundle_()
+        assert html(shown).count("<") <= 40 * 100
+    assert "100 stages; print(s) shows bounds and notes" in html(s)
+    assert pretty(s[out]) == "stage f99\n  i"
+
+
+@pytest.mark.parametrize("length", [1, FEW, FEW + 1])
+def test_a_display_takes_a_look_that_ends_soon(
+    length: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it does not find is there when it is known; and what is found is the same."""
+    monkeypatch.setattr("polysched.poly.report.analysis.LOOK", 700)
+    s, never_shown = chain(length), chain(length)
+    loop = s[s.program.outputs[0]].parallel("i")["i"]
+    never_shown[never_shown.program.outputs[0]].parallel("i")
+    assert operations(s._repr_mimebundle_) < 800
+    assert "print(s) shows bounds and notes" in html(s)
+    assert pretty(loop) == f"{loop!r}: parallel"
+    assert str(s) == str(never_shown)
+    assert operations(partial(pretty, loop)) <= 8
+    assert pretty(loop) == f"{loop!r}: n iterations, parallel"
+    assert "for i in [0, n) (parallel):" in Seen(html(s)).words
 
 
 def test_a_halo_says_how_far_it_reaches_and_why_not() -> None:

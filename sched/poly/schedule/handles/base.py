@@ -93,14 +93,17 @@ class LoopHandle(Suggesting, Shown):
         return f"loop {self.name} of {self.func or self.stage_name}"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """As IPython shows it: with what runs."""
+        """As IPython shows it: with what runs, as far as that is soon found."""
         printer.text(f"{self!r}{self._iterations()}")
 
     def _iterations(self) -> str:
-        """How many iterations it has, and of which kind; nothing if it is no longer there."""
+        """How many iterations it has, if that is known or soon found, and of which kind; nothing if
+        it is no longer there."""
         with suppress(PolyschedError):
-            kind = "" if self.kind == "serial" else f", {self.kind}"
-            return f": {self.extent} iterations{kind}"
+            extent = self.schedule.analysis.extent_at_a_glance(self._at.loop)
+            said = [] if extent is None else [f"{extent} iterations"]
+            said += [] if self.kind == "serial" else [self.kind]
+            return f": {', '.join(said)}" if said else ""
         return ""
 
 
