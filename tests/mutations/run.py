@@ -129,6 +129,8 @@ DRAWN = ("tests/show/test_refusals_drawn.py",)
 ORDER_DRAWN = ("tests/show/test_order.py",)
 ANIMATED = ("tests/show/animated/test_animation.py",)
 PROFILES = ("tests/show/profile/test_profile.py",)
+TRACES = ("tests/show/profile/test_traces.py",)
+PROFILES_REFUSED = ("tests/show/profile/test_refused.py",)
 INTEGERS = ("tests/lang/test_2_integer_functions.py",)
 INTEGER_CODE = ("tests/codegen/llvm/test_instructions.py",)
 INTEGER_RANGES = ("tests/poly/sets/test_intervals.py",)
@@ -176,6 +178,31 @@ FAULTS = (
         "workers wait for loops of their own", "show/profile/totals.py",
         "wall = sum(times[k][0] for k in mine)", "wall = sum(sum(times[k]) for k in mine)",
         PROFILES,
+    ),
+    Fault(
+        "a part that a thread gets is begun twice", "show/profile/marking.py",
+        "begins, body = (), self._marked(body, inside)",
+        "begins, body = (_mark(len(self.regions)),), self._marked(body, inside)", PROFILES,
+    ),
+    Fault(
+        "a loop without iterations is the call's", "show/profile/totals.py",
+        "idle.append(0.0 if sum(busy) else wall / len(works))", "idle.append(0.0)", PROFILES,
+    ),
+    Fault(
+        "a look counts for a region that has ended", "show/profile/runs.py",
+        "if part in self._parts.get(region, ()):", "if True:", PROFILES,
+    ),
+    Fault(
+        "runs of a profile change InOuts", "show/reporting/measure.py",
+        "copy = _like(array)", "copy = array", PROFILES,
+    ),
+    Fault(
+        "functions of users are called unasked", "show/reporting/arguments.py",
+        ".callbacks and not side_effects", ".callbacks and False", PROFILES_REFUSED,
+    ),
+    Fault(
+        "traces are in seconds", "show/profile/profile.py",
+        '"ts": s.start * 1e6', '"ts": s.start', TRACES,
     ),
     Fault(
         "tiles add up to what one of them holds", "codegen/ir/totals.py",
