@@ -288,13 +288,15 @@ def _scheduled(func: Func) -> dict[str, str]:
     in place of them."""
     with _loading:
         from .lang.errors.suggest import public
+        from .lang.program.program import OF_KERNELS
         from .poly.schedule.schedule import Schedule
         from .poly.schedule.stages import StageHandle
 
     made, at = f"s = ps.Schedule({func.name})", f"s[{func.name}]"
     schedule = {x: f"that is of a Schedule: {made}; s.{x}" for x in public(Schedule)}
     stage = {x: f"directives are of a stage: {made}; {at}.{x}(...)" for x in public(StageHandle)}
-    return schedule | stage
+    kernel = {x: f"that is of a kernel: {made}; s.compile().{x}(...)" for x in OF_KERNELS}
+    return schedule | stage | kernel
 
 
 def _reduced(part: Any) -> Any:

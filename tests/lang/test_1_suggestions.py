@@ -11,6 +11,7 @@ import pytest
 
 import polysched as ps
 from polysched.lang.errors.planned import ABSENT, PLANNED
+from polysched.lang.program.program import OF_KERNELS
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")
@@ -91,6 +92,11 @@ def test_each_owner_suggests_its_own() -> None:
     assert said(x, "dtyp").endswith("did you mean dtype?")
     assert said(x[i, j], "as_type").endswith("did you mean astype?")
     assert said(kernel, "loop").endswith("did you mean loops?")
+    for name in OF_KERNELS:
+        assert hasattr(kernel, name)
+        of_kernel = f"that is of a kernel: s = ps.Schedule(f); s.compile().{name}(...)"
+        assert said(f, name).endswith(of_kernel)
+        assert said(s, name).endswith(f"that is of a kernel: s.compile().{name}(...)")
 
 
 def test_numpy_functions_that_are_no_part_of_the_language_say_so() -> None:

@@ -129,6 +129,14 @@ DRAWN = ("tests/show/test_refusals_drawn.py",)
 ORDER_DRAWN = ("tests/show/test_order.py",)
 ANIMATED = ("tests/show/animated/test_animation.py",)
 PROFILES = ("tests/show/profile/test_profile.py",)
+EXPLORED = ("tests/show/explore/test_explorer.py",)
+CLICKS = ("tests/show/explore/test_clicks.py",)
+LINKED = ("tests/show/explore/test_link.py",)
+LOST = ("tests/show/explore/test_lost.py",)
+WORKER = ("tests/show/explore/test_worker.py",)
+CHANGES = ("tests/show/explore/test_changes.py",)
+TRACES = ("tests/show/profile/test_traces.py",)
+PROFILES_REFUSED = ("tests/show/profile/test_refused.py",)
 INTEGERS = ("tests/lang/test_2_integer_functions.py",)
 INTEGER_CODE = ("tests/codegen/llvm/test_instructions.py",)
 GOING_ROUND = ("tests/codegen/build/test_going_round.py",)
@@ -241,6 +249,99 @@ FAULTS = (
         "workers wait for loops of their own", "show/profile/totals.py",
         "wall = sum(times[k][0] for k in mine)", "wall = sum(sum(times[k]) for k in mine)",
         PROFILES,
+    ),
+    Fault(
+        "a part that a thread gets is begun twice", "show/profile/marking.py",
+        "begins, body = (), self._marked(body, inside)",
+        "begins, body = (_mark(len(self.regions)),), self._marked(body, inside)", PROFILES,
+    ),
+    Fault(
+        "a loop without iterations is the call's", "show/profile/totals.py",
+        "idle.append(0.0 if sum(busy) else wall / len(works))", "idle.append(0.0)", PROFILES,
+    ),
+    Fault(
+        "a look counts for a region that has ended", "show/profile/runs.py",
+        "if part in self._parts.get(region, ()):", "if True:", PROFILES,
+    ),
+    Fault(
+        "runs of a profile change InOuts", "show/reporting/measure.py",
+        "copy = _like(array)", "copy = array", PROFILES,
+    ),
+    Fault(
+        "functions of users are called unasked", "show/reporting/arguments.py",
+        ".callbacks and not side_effects", ".callbacks and False", PROFILES_REFUSED,
+    ),
+    Fault(
+        "traces are in seconds", "show/profile/profile.py",
+        '"ts": s.start * 1e6', '"ts": s.start', TRACES,
+    ),
+    Fault(
+        "a page may choose from a list of before", "show/explore/model.py",
+        "                if revision != self.revision:\n                    return False\n", "",
+        EXPLORED,
+    ),
+    Fault(
+        "a click changes the schedule of before", "show/explore/model.py",
+        "made = self.schedule.copy()", "made = self.schedule", CLICKS,
+    ),
+    Fault(
+        "a candidate is written without what it is given by name", "show/explore/moves.py",
+        "*(f\"{key}={value!r}\" for key, value in options)", "", EXPLORED,
+    ),
+    Fault(
+        "a picture is shown for another schedule", "show/explore/model.py",
+        """stage that is looked at.\"\"\"
+        if revision != self.revision:
+            return False
+""", """stage that is looked at.\"\"\"
+""", LOST,
+    ),
+    Fault(
+        "a candidate is blamed for a picture", "show/explore/explorer.py",
+        "if was_ready and model.picture is None:", "if False:", LOST,
+    ),
+    Fault(
+        "what is given up is never tried again", "show/explore/model.py",
+        "self._missing: Sketch | None = None", "self._missing = self.__dict__.get('_missing')",
+        LOST,
+    ),
+    Fault(
+        "a question is answered to its end", "show/explore/worker.py",
+        "            if not self.questions.empty():\n                return\n", "", WORKER,
+    ),
+    Fault(
+        "the order as written is drawn", "show/spaces/space.py",
+        'column_of("as scheduled", schedule.tree,',
+        'column_of("as scheduled", state.rewritten.written,', WORKER,
+    ),
+    Fault(
+        "a process that has answered is ended", "show/explore/link.py",
+        "or self._waiting is not question", "", LINKED,
+    ),
+    Fault(
+        "a process that has not begun is hurried", "show/explore/link.py",
+        "GRACE if self._ready else START", "GRACE", LINKED,
+    ),
+    Fault(
+        "one that was replaced is heard", "show/explore/link.py",
+        "if process is not self._process:\n                return  #",
+        "if False:\n                return  #", LINKED,
+    ),
+    Fault(
+        "what comes in a pause is not sent", "show/explore/changes.py",
+        "                self._is_due = True\n", "                pass\n", CHANGES,
+    ),
+    Fault(
+        "a new list has the verdicts of the last one", "show/explore/changes.py",
+        'if "revision" in found else', 'if before is None else', CHANGES,
+    ),
+    Fault(
+        "changes are sent as they come", "show/explore/changes.py",
+        "            self._rests = True\n", "", CHANGES,
+    ),
+    Fault(
+        "a page changes what is shown", "show/explore/widget.py",
+        "def set_state(", "def set_states(", CHANGES,
     ),
     Fault(
         "tiles add up to what one of them holds", "codegen/ir/totals.py",

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import importlib.util
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from polysched.show.explore import export
 
 sys.path.insert(0, str(Path(__file__).parent))
 import screens
@@ -53,6 +58,47 @@ def test_each_click_changes_the_nest_of_its_explorer_alone(
     assert "(vector)" not in reordered
     assert "(vector)" in vectorised
     assert "(vector)" not in stage.of(SCENES["explorer"]).inner_text().partition("undo")[0]
+
+
+def test_each_click_changes_the_picture(stage: screens.Stage, nests: list[str]) -> None:
+    written, reordered, vectorised = (nest.partition("undo")[0] for nest in nests)
+    assert "lanes of a vector" in vectorised
+    assert "lanes of a vector" not in reordered
+    assert "C.update(0), at n=3, p=3, m=3" in written
+
+
+SCRIPT = Path(export.__file__).with_name("explorer.js").read_text(encoding="utf-8")
+WITH_SCRIPT = "async ([script, given]) => {{ const m = await import(script); return {}; }}"
+
+
+def by_script(stage: screens.Stage, code: str, given: Any) -> Any:
+    """What the explorer's script makes of something."""
+    address = "data:text/javascript;base64," + base64.b64encode(SCRIPT.encode()).decode()
+    return stage.page.evaluate(WITH_SCRIPT.format(code), [address, given])
+
+
+def test_a_page_copies_shapes_of_a_picture_and_nothing_else(stage: screens.Stage) -> None:
+    svg = """<svg xmlns="http://www.w3.org/2000/svg" width="9" onload="alert(1)"><script>alert(1)
+    </script><g onclick="x()"><title>a &lt;b&gt;</title><circle r="2" fill="url(#x)"/></g>
+    <foreignObject><p xmlns="http://www.w3.org/1999/xhtml">x</p></foreignObject>
+    <text style="fill:red" href="javascript:x">f</text></svg>"""
+    found = by_script(stage, "m.drawn(given).innerHTML", {"svg": svg, "notes": ["<b>"]})
+    assert re.sub(r"\s+(?=<)", "", found) == (
+        '<svg width="9"><g><title>a &lt;b&gt;</title><circle r="2"></circle></g>'
+        '<text style="fill:red">f</text></svg><div class="faint">&lt;b&gt;</div>'
+    )
+    for wrong in ("", "<svg", "<b>x</b>", "<svg><script/></svg>"):
+        found = by_script(stage, "m.drawn(given).innerHTML", {"svg": wrong, "notes": []})
+        assert found == ""
+
+
+def test_a_page_merges_changes(stage: screens.Stage) -> None:
+    view = {"revision": 1, "moves": [[], []], "verdicts": [["legal", ""], ["pending", ""]]}
+    told = by_script(stage, "m.merged(...given)", [view, {"verdicts": [[1, "refused", "why"]]}])
+    assert told == {**view, "verdicts": [["legal", ""], ["refused", "why"]]}
+    new = {"revision": 2, "moves": [[], [], []], "verdicts": [[2, "legal", ""]]}
+    made = by_script(stage, "m.merged(...given)", [view, new])
+    assert made == {**new, "verdicts": [["pending", ""], ["pending", ""], ["legal", ""]]}
 
 
 def test_undo_shows_the_nest_of_before(stage: screens.Stage, nests: list[str]) -> None:

@@ -185,7 +185,7 @@ class Mark:
 class For:
     """for var in range(lo, hi, step). `name` is what the user calls the loop.
 
-    `ends` are marks before and behind the iterations that a thread gets of a parallel loop.
+    `begins` and `ends` are marks around the iterations that a thread gets of a parallel loop.
     """
 
     var: Var
@@ -195,6 +195,7 @@ class For:
     kind: LoopKind
     body: Stmt
     name: str
+    begins: tuple[Mark, ...] = ()
     ends: tuple[Mark, ...] = ()
 
 
@@ -343,7 +344,7 @@ def marks_in(stmt: Stmt) -> tuple[Mark, ...]:
     match stmt:
         case Mark():
             return (stmt,)
-        case For(ends=ends):
-            return ends
+        case For(begins=begins, ends=ends):
+            return (*begins, *ends)
         case _:
             return ()

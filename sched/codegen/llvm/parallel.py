@@ -169,7 +169,7 @@ class _Task:
             begin_polling(b)
         evaluator = Evaluator(b, {**symbols, **bounds}, pointers, self.partial)
         emitter = Emitter(b, evaluator, "%counters", "", self.costs)
-        parts: tuple[ir.Stmt, ...] = (*loop.ends[:1], part, *loop.ends[1:])
+        parts: tuple[ir.Stmt, ...] = (*loop.begins, part, *loop.ends)
         for stmt in parts:
             emitter.emit(stmt)
         emitter.finish()
@@ -207,7 +207,7 @@ def stack_room(b: FunctionBuilder, body: ir.Stmt) -> Constants:
 def _used_buffers(loop: ir.For) -> list[ir.Buffer]:
     found: dict[ir.Buffer, None] = {}
     roots: list[Node] = []
-    found.update(dict.fromkeys(mark.buffer for mark in loop.ends))
+    found.update(dict.fromkeys(mark.buffer for mark in ir.marks_in(loop)))
     for stmt in ir.walk(loop.body):
         roots += ir.expressions(stmt)
         found.update(dict.fromkeys(mark.buffer for mark in ir.marks_in(stmt)))

@@ -38,6 +38,9 @@ from .steps import Recurrence, Step, all_steps, in_order
 Args = Sequence[Input | InOut]
 """The Inputs of a call, as users give their order."""
 
+OF_KERNELS = ("advice", "profile", "report")
+"""Methods of kernels that users look for on Funcs and schedules."""
+
 
 @bounded
 class Program(Travelling, Shown):

@@ -11,7 +11,7 @@ from ...lang.errors.frames import Bounded, bounded
 from ...lang.errors.suggest import public
 from ...lang.expr.expr import Expr
 from ...lang.nodes.nodes import Node
-from ...lang.program.program import Args, Program
+from ...lang.program.program import OF_KERNELS, Args, Program
 from ...lang.tensors.tensors import Func
 from ...steps import Log
 from ...targets.host import target_of
@@ -55,8 +55,7 @@ class Schedule(WhyNot, ScheduleQueries):
         "assume", "auto", "batch", "bit_exact", "broken_by", "comment", "compile", "conditions",
         "copy", "default", "dependences", "digest", "directives", "explain", "extents",
         "from_json", "funcs", "group", "keep", "key", "legal", "loop", "program", "prove", "sketch",
-        "source", "specialize", "to_json", "trust", "trusted", "variants", "why_not",
-        "written",
+        "source", "specialize", "to_json", "trust", "trusted", "variants", "why_not", "written",
     })  # fmt: skip
     variants: tuple[tuple[Node, Self], ...]
 
@@ -343,7 +342,8 @@ class Schedule(WhyNot, ScheduleQueries):
 
     def _others(self) -> dict[str, str]:
         at = f"s[{self.funcs[-1].name}]"
-        return {x: f"directives are of a stage: {at}.{x}(...)" for x in public(StageHandle)}
+        stage = {x: f"directives are of a stage: {at}.{x}(...)" for x in public(StageHandle)}
+        return stage | {x: f"that is of a kernel: s.compile().{x}(...)" for x in OF_KERNELS}
 
     @bounded
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:

@@ -14,8 +14,8 @@ from ...lang.errors.errors import PolyschedError
 from ...poly.schedule.schedule import Schedule
 from ..parts.markup import Markup, tag
 from ..parts.theme import display
-from ..profile.profiled import _asked
 from ..profile.table import duration
+from ..reporting.arguments import of_call
 from ..reporting.measure import Repeated
 from ..reporting.subject import schedule_of
 from .causes import Subject, Suspicion, suspicions
@@ -111,7 +111,7 @@ def advice(
     kernel: Kernel, args: tuple[Any, ...], kwargs: Mapping[str, Any], side_effects: bool
 ) -> Advice:
     """See `Kernel.advice`."""
-    asked = _asked(kernel, args, kwargs, side_effects)
+    asked = of_call(kernel, args, kwargs, side_effects, asker="advice")
     s = schedule_of(asked.chosen)
     of = Subject(s, seen(s, asked.values), get_num_threads())
     ordinary = Repeated(asked)
@@ -124,7 +124,7 @@ def advice(
         except PolyschedError:
             continue
         tried += 1
-        call = Repeated(_asked(other, args, kwargs, side_effects))
+        call = Repeated(of_call(other, args, kwargs, side_effects, asker="advice"))
         rounds = [_shortest(ordinary, call) for _ in range(ROUNDS)]
         best = min(best, *(before for before, _ in rounds))
         if all(before >= HELPS * after for before, after in rounds):

@@ -1,4 +1,5 @@
-// Shows what Python sent, as text only, and answers with numbers of its lists.
+// Shows what Python sent and answers with numbers of its lists. Text is written as text; of a
+// picture those elements and attributes are made anew that pictures have.
 function element(name, kind, words) {
   const made = document.createElement(name);
   if (kind) made.className = kind;
@@ -6,29 +7,51 @@ function element(name, kind, words) {
   return made;
 }
 
-function draw(model, root) {
-  const view = model.get("view");
-  const say = (what, index) =>
-    model.send({ revision: view.revision, do: what, index });
-  const parts = [element("div", "head mono", view.title)];
-  for (const [depth, text, kind, here] of view.rows) {
-    parts.push(element("div", `mono row ${kind}${here ? " here" : ""}`, "  ".repeat(depth) + text));
+const SHAPES = new Set(["svg", "g", "title", "text", "rect", "circle", "line", "path"]);
+const LOOKS = new Set([
+  "x", "y", "x1", "y1", "x2", "y2", "cx", "cy", "r", "rx", "d", "width", "height", "viewBox",
+  "fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "opacity", "style",
+  "text-anchor", "role",
+]);
+
+function isShape(node) {
+  return node instanceof SVGElement && SHAPES.has(node.localName);
+}
+
+function copied(shape) {
+  const made = document.createElementNS(shape.namespaceURI, shape.localName);
+  for (const { name, value } of shape.attributes) {
+    if (LOOKS.has(name) && !value.includes("url")) made.setAttribute(name, value);
   }
-  const bar = element("div", "loop");
-  const button = (words, what, index, isOff) => {
-    const made = element("button", "move", words);
-    made.disabled = isOff;
-    made.onclick = () => say(what, index);
-    bar.append(made);
-  };
-  button("undo", "go", view.at - 1, view.at === 0);
-  button("redo", "go", view.at + 1, view.at + 1 >= view.steps.length);
-  const copy = element("button", "move", "copy as Python");
-  copy.onclick = () => navigator.clipboard && navigator.clipboard.writeText(view.source);
-  bar.append(copy);
-  view.stages.forEach((name, k) => button(name, "stage", k, name === view.stage));
-  parts.push(bar);
-  const why = element("div", "why", view.note);
+  for (const child of shape.childNodes) {
+    if (child.nodeType === Node.TEXT_NODE) made.append(child.data);
+    else if (isShape(child)) made.append(copied(child));
+  }
+  return made;
+}
+
+export function drawn(picture) {
+  const made = element("div", "picture");
+  const { documentElement: svg } = new DOMParser().parseFromString(picture.svg, "image/svg+xml");
+  if (isShape(svg)) made.append(copied(svg));
+  for (const note of picture.notes) made.append(element("div", "faint", note));
+  return made;
+}
+
+// A view behind a change, of which it is told what differs.
+export function merged(view, { verdicts, ...rest }) {
+  const made = { ...view, ...rest };
+  const isNew = rest.revision !== undefined;
+  made.verdicts = isNew ? made.moves.map(() => ["pending", ""]) : [...view.verdicts];
+  for (const [k, kind, why] of verdicts ?? []) made.verdicts[k] = [kind, why];
+  return made;
+}
+
+function row([depth, text, kind, isHere]) {
+  return element("div", `mono row ${kind}${isHere ? " here" : ""}`, "  ".repeat(depth) + text);
+}
+
+function candidates(view, say, why) {
   const groups = new Map();
   view.moves.forEach(([loop, , label, text], k) => {
     if (!groups.has(loop)) groups.set(loop, []);
@@ -39,7 +62,7 @@ function draw(model, root) {
     made.onclick = () => say("choose", k);
     groups.get(loop).push([kind, made]);
   });
-  for (const [loop, moves] of groups) {
+  return [...groups].map(([loop, moves]) => {
     const line = element("div", "loop");
     line.append(element("b", "", loop || "the stage"));
     line.append(...moves.filter(([kind]) => kind !== "refused").map(([, made]) => made));
@@ -49,27 +72,80 @@ function draw(model, root) {
       folded.append(element("summary", "", `${refused.length} refused`), ...refused);
       line.append(folded);
     }
-    parts.push(line);
-  }
-  parts.push(why);
-  const steps = element("table");
-  view.steps.forEach(([text, time], k) => {
-    const row = element("tr");
-    row.append(element("td", "", k === view.at ? "→" : ""), element("td", "mono", text),
-               element("td", "number", time));
-    steps.append(row);
+    return line;
   });
-  parts.push(steps, element("pre", "source", view.source));
-  root.replaceChildren(...parts);
+}
+
+function steps(view) {
+  const made = element("table");
+  view.steps.forEach(([text, time], k) => {
+    const step = element("tr");
+    step.append(element("td", "", k === view.at ? "→" : ""), element("td", "mono", text),
+                element("td", "number", time));
+    made.append(step);
+  });
+  return made;
+}
+
+function bar(view, say) {
+  const made = element("div", "loop");
+  const button = (words, what, index, isOff) => {
+    const one = element("button", "move", words);
+    one.disabled = isOff;
+    one.onclick = () => say(what, index);
+    made.append(one);
+  };
+  button("undo", "go", view.at - 1, view.at === 0);
+  button("redo", "go", view.at + 1, view.at + 1 >= view.steps.length);
+  const copy = element("button", "move", "copy as Python");
+  copy.onclick = () => navigator.clipboard && navigator.clipboard.writeText(view.source);
+  made.append(copy);
+  view.stages.forEach((name, k) => button(name, "stage", k, name === view.stage));
+  return made;
+}
+
+// The last picture stays until there is another one, so that nothing jumps.
+function picture(view, last) {
+  if (!view.picture) return last.shown?.classList.add("old"), last.shown;
+  if (last.of !== view.picture) Object.assign(last, { of: view.picture, shown: drawn(view.picture) });
+  last.shown.classList.remove("old");
+  return last.shown;
+}
+
+function draw(model, root, last) {
+  const view = model.get("view");
+  const say = (what, index) =>
+    model.send({ revision: view.revision, do: what, index });
+  const nest = element("div", "nest");
+  nest.append(...view.rows.map(row));
+  const beside = element("div", "beside");
+  beside.append(...[nest, picture(view, last)].filter(Boolean));
+  const why = element("div", "why", view.note);
+  const parts = [element("div", "head mono", view.title), beside, bar(view, say)];
+  parts.push(...candidates(view, say, why), why, steps(view));
+  root.replaceChildren(...parts, element("pre", "source", view.source));
+}
+
+function initialize({ model }) {
+  const ask = () => model.send({ do: "show", number: model.get("view").number });
+  const heard = (change) => {
+    const view = model.get("view");
+    if (!change.whole && change.number !== view.number + 1) return ask();
+    model.set("view", merged(view, change));
+  };
+  model.on("msg:custom", heard);
+  ask(); // for what was said before anybody listened
+  return () => model.off("msg:custom", heard);
 }
 
 function render({ model, el }) {
   const root = element("div", "polysched explorer");
   el.append(root);
-  const again = () => draw(model, root);
+  const last = {};
+  const again = () => draw(model, root, last);
   model.on("change:view", again);
   again();
   return () => model.off("change:view", again);
 }
 
-export default { render };
+export default { initialize, render };

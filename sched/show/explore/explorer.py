@@ -23,6 +23,7 @@ from ..extras import need
 from .export import exported
 from .link import Link
 from .model import Exploration, Verdict
+from .picture import Sketch
 
 MOST_LOSSES = 3
 """How many processes may end by themselves at one schedule before no other one is started."""
@@ -177,6 +178,7 @@ class Explorer:
             "schedule": model.schedule.to_json(),
             "stage": model.stage,
             "moves": [move.text() for move in model.moves],
+            "draws": bool(model.stage) and model.picture is None,
             "first": model.tried,
         }
         try:
@@ -188,15 +190,16 @@ class Explorer:
         """Nothing more will be known of the candidates."""
         model = self._model
         model.note, self._is_done = model.note or why, True
-        unknown = Verdict("unknown", why)
-        model.verdicts = [v if v.kind != "pending" else unknown for v in model.verdicts]
+        model.give_up(why)
 
     def _lost(self, why: str, was_ready: bool) -> None:
-        """A process has ended by itself. Another one goes on behind the candidate that it tried."""
+        """A process has ended by itself. Another one goes on behind what it was at."""
         model = self._model
         self._losses += 1
         if not self._is_done and self._losses <= MOST_LOSSES and model.tried < len(model.moves):
-            if was_ready:
+            if was_ready and model.picture is None:
+                model.drawn(model.revision, Sketch("", (f"There is no picture: {why}.",)))
+            elif was_ready:
                 model.hear(model.revision, model.tried, Verdict("unknown", why))
             self._ask()
         else:
@@ -215,6 +218,8 @@ class Explorer:
         match message:
             case {"index": index, "kind": kind, "why": why}:
                 model.hear(revision, index, Verdict(kind, why))
+            case {"svg": svg, "notes": notes}:
+                model.drawn(revision, Sketch(svg, tuple(notes)))
             case {"seconds": seconds}:
                 model.measured(revision, seconds)
             case {"lost": why, "ready": was_ready}:

@@ -20,6 +20,10 @@ STYLE = (
     ".polysched .move.refused{color:var(--ps-faint);text-decoration:line-through}"
     ".polysched button.move{cursor:pointer}"
     ".polysched .why{white-space:pre-wrap;color:var(--ps-bad)}"
+    ".polysched .beside{display:flex;flex-wrap:wrap;gap:8px 24px;align-items:flex-start}"
+    ".polysched .nest{flex:1 1 22em;min-width:0}"
+    ".polysched .picture{flex:0 1 auto;min-width:0;max-width:34em;font-size:12px}"
+    ".polysched .picture.old{opacity:.4}"
     ".polysched .loop{margin:6px 0}.polysched .loop>b{display:inline-block;min-width:5em}"
 )
 """What the page and the widget have beside the common style."""
@@ -30,7 +34,12 @@ def exported(view: dict[str, Any]) -> Markup:
     return page(
         view["title"],
         tag("div", view["title"], class_="head mono"),
-        [_row(*row) for row in view["rows"]],
+        tag(
+            "div",
+            tag("div", [_row(*row) for row in view["rows"]], class_="nest"),
+            _picture(view["picture"]),
+            class_="beside",
+        ),
         tag("p", f"What is legal next for {view['stage']}:"),
         [_of_loop(view, loop, moves) for loop, moves in _by_loop(view)],
         tag("div", "Steps", class_="head"),
@@ -48,6 +57,13 @@ def _by_loop(view: dict[str, Any]) -> list[tuple[str, list[int]]]:
 
 def _row(depth: int, text: str, kind: str, is_here: bool) -> Markup:
     return tag("div", "  " * depth + text, class_=f"mono row {kind}{' here' * is_here}")
+
+
+def _picture(picture: dict[str, Any] | None) -> Markup | None:
+    if picture is None:
+        return None
+    notes = [tag("div", note, class_="faint") for note in picture["notes"]]
+    return tag("div", Markup(picture["svg"]), notes, class_="picture")
 
 
 def _of_loop(view: dict[str, Any], loop: str, numbers: list[int]) -> Markup:

@@ -15,10 +15,12 @@ import threading
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
 from ...forks import reentrant
+from .later import Later, later
 
 WORKER = "polysched.show.explore.worker"
 GRACE, START = 2.0, 60.0
@@ -37,10 +39,13 @@ class Link:
         hear: is called with each answer; when a process has ended by itself, with `{"lost": text,
             "ready": whether it had begun to answer}`.
         module: what the process runs.
+        after: does something after some seconds.
     """
 
-    def __init__(self, start: Message, hear: Hear, module: str = WORKER) -> None:
-        self.start, self.hear, self.module = start, hear, module
+    def __init__(
+        self, start: Message, hear: Hear, module: str = WORKER, after: Later = later
+    ) -> None:
+        self.start, self.hear, self.module, self._after = start, hear, module, after
         self._process: subprocess.Popen[bytes] | None = None
         self._busy = self._ready = False
         self._lock = reentrant()
@@ -53,11 +58,9 @@ class Link:
             if self._process is None:
                 self._open()
             elif self._busy:
-                grace = GRACE if self._ready else START
-                timer = threading.Timer(grace, self._replace, (self._process, question))
-                timer.daemon = True
                 self._waiting = question
-                timer.start()
+                work = partial(self._replace, self._process, question)
+                self._after(GRACE if self._ready else START, work)
             self._busy = True
             self._send(question)
 

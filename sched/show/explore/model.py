@@ -6,13 +6,14 @@ list of a revision; a number of another revision, or anything else, changes noth
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ...lang.errors.errors import PolyschedError
 from ...poly.schedule.schedule import Schedule
 from .moves import Move, moves, stage_names
 from .nest import Row, rows
+from .picture import Sketch
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,15 @@ class Step:
         text: the directive that led to it; empty for the first one.
         schedule: the schedule, which nothing changes any more.
         seconds: the time of a call, if it was measured.
+        verdicts: what is known of the candidates, by stage; there are as many as candidates.
+        pictures: by stage, those that have been drawn.
     """
 
     text: str
     schedule: Schedule
     seconds: float | None = None
+    verdicts: dict[str, list[Verdict]] = field(default_factory=dict)
+    pictures: dict[str, Sketch] = field(default_factory=dict)
 
 
 class Exploration:
@@ -51,6 +56,7 @@ class Exploration:
         stage: the stage whose candidates are listed; empty if there is none.
         moves: the candidates.
         verdicts: what is known of each.
+        source: the schedule as Python.
         note: what the last request was answered with; empty if it was done.
     """
 
@@ -79,6 +85,11 @@ class Exploration:
         return self._rows
 
     @property
+    def picture(self) -> Sketch | None:
+        """The picture of the stage, if it has been drawn; or why it will not be."""
+        return self.steps[self.at].pictures.get(self.stage, self._missing)
+
+    @property
     def tried(self) -> int:
         """The number of the first candidate of which nothing is known; of all, if there is none."""
         return next((k for k, v in enumerate(self.verdicts) if v is PENDING), len(self.moves))
@@ -90,7 +101,10 @@ class Exploration:
             self.stage = self._stages[-1] if self._stages else ""
         self._rows = rows(self.schedule)
         self.moves: tuple[Move, ...] = moves(self.schedule, self.stage) if self.stage else ()
-        self.verdicts = [PENDING] * len(self.moves)
+        known = self.steps[self.at].verdicts
+        self.verdicts = known.setdefault(self.stage, [PENDING] * len(self.moves))
+        self.source = self.schedule.source()
+        self._missing: Sketch | None = None
 
     # what a user asks for ---------------------------------------------------------------------
     def choose(self, index: int) -> bool:
@@ -162,6 +176,19 @@ class Exploration:
         self.verdicts[index] = verdict
         return True
 
+    def drawn(self, revision: Any, picture: Sketch) -> bool:
+        """Takes the picture of the stage that is looked at."""
+        if revision != self.revision:
+            return False
+        self.steps[self.at].pictures[self.stage] = picture
+        return True
+
+    def give_up(self, why: str) -> None:
+        """Nothing more will be known, unless the schedule is looked at once more."""
+        unknown = Verdict("unknown", why)
+        self.verdicts = [unknown if v is PENDING else v for v in self.verdicts]
+        self._missing = Sketch("", (f"There is no picture: {why}.",))
+
     def measured(self, revision: Any, seconds: float) -> bool:
         """Takes the time of a call of the schedule that is looked at."""
         if revision != self.revision:
@@ -183,7 +210,8 @@ class Exploration:
             "verdicts": [[v.kind, v.why] for v in self.verdicts],
             "steps": [[x.text or "as written", _time(x.seconds, base)] for x in self.steps],
             "at": self.at,
-            "source": self.schedule.source(),
+            "picture": None if self.picture is None else self.picture.plain(),
+            "source": self.source,
             "note": self.note,
         }
 

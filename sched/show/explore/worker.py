@@ -25,6 +25,7 @@ from ...lang.program.program import Program
 from ...lang.travel import text
 from ...poly.schedule.schedule import Schedule
 from .moves import Move, moves
+from .picture import sketched
 
 Say = Callable[[dict[str, Any]], None]
 MOST_CALLS, ENOUGH = 25, 0.2
@@ -42,7 +43,7 @@ class Trials:
         self.questions, self.say = questions, say
 
     def answer(self, question: dict[str, Any]) -> None:
-        """Tries each candidate, then measures, unless another question comes."""
+        """Draws, tries each candidate, then measures, unless another question comes."""
         revision = question["revision"]
         schedule = Schedule.from_json(
             self.program.outputs, question["schedule"], self.program.inputs
@@ -51,6 +52,9 @@ class Trials:
         if [move.text() for move in found] != question["moves"]:
             self.say({"revision": revision, "failed": "the candidates differ in another process"})
             return
+        if question["draws"]:
+            picture = sketched(schedule, question["stage"])
+            self.say({"revision": revision, **picture.plain()})
         for index, move in list(enumerate(found))[question["first"] :]:
             if not self.questions.empty():
                 return

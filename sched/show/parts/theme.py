@@ -69,9 +69,11 @@ STYLE = (
     ".polysched summary{cursor:pointer}"
     ".polysched table{border-collapse:collapse;margin:4px 0;font-size:12px;color:inherit}"
     ".polysched th,.polysched td{border:0;border-bottom:1px solid var(--ps-line);"
-    "padding:2px 10px 2px 0;text-align:left;vertical-align:top;background:none;color:inherit}"
+    "padding:2px 10px 2px 0;vertical-align:top;background:none;color:inherit}"
     ".polysched tr,.polysched tr:nth-child(n){background:none}"
-    ".polysched td.number,.polysched th.number{text-align:right;"
+    # JupyterLab aligns tables by rules with two classes.
+    ".polysched.polysched th,.polysched.polysched td{text-align:left}"
+    ".polysched.polysched td.number,.polysched.polysched th.number{text-align:right;"
     "font-variant-numeric:tabular-nums}"
     ".polysched svg{max-width:100%;height:auto}"
     ".polysched svg text{fill:var(--ps-ink);font:11px ui-monospace,Menlo,Consolas,monospace}"

@@ -137,8 +137,11 @@ def _located(stmt: Stmt, state: Buffer, pitch: int) -> Stmt:
         return replace(stmt, buffer=state, pitch=pitch)
     made = map_children(stmt, lambda child: _located(child, state, pitch))
     if isinstance(made, For) and made.ends:
-        ends = tuple(replace(m, buffer=state, pitch=pitch) for m in made.ends)
-        return replace(made, ends=ends)
+        begins, ends = (
+            tuple(replace(m, buffer=state, pitch=pitch) for m in marks)
+            for marks in (made.begins, made.ends)
+        )
+        return replace(made, begins=begins, ends=ends)
     return made
 
 
@@ -292,15 +295,17 @@ class _Marker:
         inside = self.times.inside(loop, at)
         body = loop.body
         times = self.times.of(body, inside)
+        begins: tuple[Mark, ...]
         if len(only_known(times)) > 1 and sum(times.values()) >= self.limits.least:
-            body = self._marked(body, inside)
-            first = next(s.region for s in walk(body) if isinstance(s, Mark) and s.clock)
+            # Each iteration says where it begins: one more mark would count it twice.
+            begins, body = (), self._marked(body, inside)
         else:
             first, body = self._numbered(body, inside)
+            begins = (_mark(first),)
         self.loop = None
         # A worker is outside of all nests when it has nothing to do.
-        ends = (_mark(first), _mark(waits))
-        return Seq((_mark(waits), replace(loop, body=body, ends=ends)))
+        made = replace(loop, body=body, begins=begins, ends=(_mark(waits),))
+        return Seq((_mark(waits), made))
 
 
 def _flat(stmt: Stmt) -> Iterator[Stmt]:

@@ -135,14 +135,16 @@ class Profile:
             OSError: the path cannot be written to.
         """
         place = Path(path)
-        place.write_text(json.dumps({"traceEvents": list(self._events())}), encoding="utf-8")
+        whole = {"displayTimeUnit": "ns", "traceEvents": list(self._events())}
+        place.write_text(json.dumps(whole, allow_nan=False), encoding="utf-8")
         return place
 
     def _events(self) -> Iterator[dict[str, Any]]:
+        yield _metadata("process_name", 0, name=self.signature)
         for thread in range(self.threads):
             name = "caller" if thread == 0 else f"worker {thread}"
-            about = {"ph": "M", "name": "thread_name", "pid": 1, "tid": thread}
-            yield {**about, "args": {"name": name}}
+            yield _metadata("thread_name", thread, name=name)
+            yield _metadata("thread_sort_index", thread, sort_index=thread)
         for s in self.spans:
             times = {"ts": s.start * 1e6, "dur": (s.end - s.start) * 1e6}
             yield {"ph": "X", "cat": "stage", "name": s.what, "pid": 1, "tid": s.thread, **times}
@@ -155,3 +157,8 @@ class Profile:
 
     def _repr_html_(self) -> str:
         return str(display.display_of(self))
+
+
+def _metadata(name: str, thread: int, /, **args: str | int) -> dict[str, Any]:
+    """An event of a trace that says what something is called, or where it stands."""
+    return {"ph": "M", "name": name, "pid": 1, "tid": thread, "args": args}

@@ -11,10 +11,9 @@ from ...codegen.ir.counts import WEIGHTS, Counts
 from ...codegen.runtime.arguments import is_contiguous
 from ...codegen.runtime.kernel import Kernel
 from ...codegen.runtime.threads import get_num_threads, threads as pinned
-from ...lang.errors.errors import CallTypeError, CallValueError
 from ...lang.nodes.dtypes import FLOATS
 from ...targets.facts import machine
-from ..reporting.arguments import Asked
+from ..reporting.arguments import of_call
 from ..reporting.measure import Repeated
 from .instrumented import STATE, Instrumented, instrumented, plain
 from .marking import Limits
@@ -31,7 +30,7 @@ def profile(
     kernel: Kernel, args: tuple[Any, ...], kwargs: Mapping[str, Any], side_effects: bool
 ) -> Profile:
     """See `Kernel.profile`."""
-    asked = _asked(kernel, args, kwargs, side_effects)
+    asked = of_call(kernel, args, kwargs, side_effects, asker="profile")
     call = Repeated(asked)
     out, shape = call.kwargs.get("out"), call.kwargs.get("shape")
     given = {k: x for k, x in call.kwargs.items() if k not in ("out", "shape")}
@@ -55,30 +54,6 @@ def profile(
             break
         limits = Limits(limits.least * FACTOR, limits.part * FACTOR)
     return _profile(kernel, found, prepared.values, threads)
-
-
-def _asked(
-    kernel: Kernel, args: tuple[Any, ...], kwargs: Mapping[str, Any], side_effects: bool
-) -> Asked:
-    """Checks a call before anything runs."""
-    if "region" in kwargs:
-        raise CallTypeError(
-            "profile takes no region=",
-            hint="profile a whole call, or a program whose output has the shape of the region",
-        )
-    given = dict(kwargs)
-    shape, out = given.pop("shape", None), given.pop("out", None)
-    bound = kernel._binder.bind(args, given, shape=shape, out=out)
-    chosen = kernel._chosen(bound)
-    values = chosen._preconditions.check(bound)
-    strided = not all(map(is_contiguous, bound.arrays.values()))
-    if chosen._variant(strided).callbacks and not side_effects:
-        raise CallValueError(
-            "profile calls the kernel many times, and this one calls functions of yours (extern "
-            "stages or traces)",
-            hint="side_effects=True allows it",
-        )
-    return Asked(kernel, chosen, values, args, kwargs, bound, strided)
 
 
 def _profile(kernel: Kernel, found: Runs, values: Mapping[str, Any], threads: int) -> Profile:

@@ -80,7 +80,7 @@ def totals(
     """The times of a run; `ticks` are those of a second."""
     regions = code.marked.regions
     times = [[t / ticks for t in ticks_of(state, k)] for k in range(len(regions))]
-    walls, loops = _loops(code, times)
+    scales, idle, loops = _loops(code, times)
     stages: dict[str, StageTotal] = {}
     busy = [0.0] * len(state)
     for number, region in enumerate(regions):
@@ -88,11 +88,12 @@ def totals(
             continue
         own = times[number]
         busy = [a + b for a, b in zip(busy, own, strict=True)]
-        scale = 1.0 if region.loop is None else walls[region.loop]
+        seconds = sum(own)
+        if region.loop is not None:
+            seconds = seconds * scales[region.loop] + idle[region.loop]
         found = split(code, number, looks)
         for stage, (part, variance) in found.parts.items():
             total = stages.setdefault(stage, StageTotal(threads=[0.0] * len(state)))
-            seconds = sum(own) * scale
             total.seconds += seconds * part
             total.variance += seconds**2 * variance
             if seconds:
@@ -105,11 +106,13 @@ def totals(
 
 def _loops(
     code: Instrumented, times: list[list[float]]
-) -> tuple[list[float], tuple[LoopTime, ...]]:
-    """For each loop that threads share seconds of the call for each second of a thread; and its
+) -> tuple[list[float], list[float], tuple[LoopTime, ...]]:
+    """For each loop that threads share seconds of the call for each second of a thread; seconds of
+    each of its regions where no thread was in any, as in a loop without iterations; and its
     times."""
     found: list[LoopTime] = []
     scales: list[float] = []
+    idle: list[float] = []
     for number, name in enumerate(code.marked.loops):
         mine = [k for k, r in enumerate(code.marked.regions) if r.loop == number]
         works = [k for k in mine if not code.marked.regions[k].waits]
@@ -118,11 +121,12 @@ def _loops(
         busy = [sum(times[k][t] for k in works) for t in range(len(times[0]))]
         mean = sum(busy) / len(busy)
         scales.append(wall / sum(busy) if sum(busy) else 0.0)
+        idle.append(0.0 if sum(busy) else wall / len(works))
         efficiency = mean / wall if wall else 0.0
         found.append(
             LoopTime(name, wall, tuple(busy), efficiency, max(busy) / mean - 1 if mean else 0.0)
         )
-    return scales, tuple(found)
+    return scales, idle, tuple(found)
 
 
 def spans(code: Instrumented, state: Array, ticks: float) -> tuple[tuple[Span, ...], float | None]:

@@ -70,19 +70,43 @@ def _of_call(kernel: Kernel, args: Any, side_effects: bool, sizes: Mapping[str, 
                 f"args= takes a tuple or a dict of the arguments of a call, and not {_kind(args)}",
                 hint="args=(A, B), or args={'A': A, 'B': B}",
             )
-    given = dict(names)
+    hint = "; without args= nothing is run"
+    return of_call(kernel, positions, names, side_effects, asker="report(args=...)", hint=hint)
+
+
+def of_call(
+    kernel: Kernel,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    side_effects: bool,
+    *,
+    asker: str,
+    hint: str = "",
+) -> Asked:
+    """Checks a call that is to be repeated, before anything runs.
+
+    Args:
+        asker: what is asked for, as messages name it.
+        hint: what they say behind the hint about functions of the user's.
+    """
+    if "region" in kwargs:
+        raise CallTypeError(
+            f"{asker} takes no region=",
+            hint="give a whole call, or a program whose output has the shape of the region",
+        )
+    given = dict(kwargs)
     shape, out = given.pop("shape", None), given.pop("out", None)
-    bound = kernel._binder.bind(positions, given, shape=shape, out=out)
+    bound = kernel._binder.bind(args, given, shape=shape, out=out)
     chosen = kernel._chosen(bound)
     values = chosen._preconditions.check(bound)
     strided = not all(map(is_contiguous, bound.arrays.values()))
     if chosen._variant(strided).callbacks and not side_effects:
         raise CallValueError(
-            "report(args=...) calls the kernel many times, and this one calls functions of yours "
+            f"{asker} calls the kernel many times, and this one calls functions of yours "
             "(extern stages or traces)",
-            hint="side_effects=True allows it; without args= nothing is run",
+            hint=f"side_effects=True allows it{hint}",
         )
-    return Asked(kernel, chosen, values, positions, names, bound, strided)
+    return Asked(kernel, chosen, values, args, kwargs, bound, strided)
 
 
 def _kind(value: object) -> str:

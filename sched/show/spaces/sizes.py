@@ -33,8 +33,10 @@ class Chosen:
     notes: tuple[str, ...] = ()
 
 
-def chosen(s: Schedule, stages: Sequence[Stage], given: Mapping[str, int]) -> Chosen:
-    """The sizes that a user gives, with small ones for the others.
+def chosen(
+    s: Schedule, stages: Sequence[Stage], given: Mapping[str, int], least: Sequence[int] = LEAST
+) -> Chosen:
+    """The sizes that a user gives, with small ones for the others; `least` as `LEAST`.
 
     Raises:
         LanguageTypeError: one is none of the program.
@@ -53,7 +55,7 @@ def chosen(s: Schedule, stages: Sequence[Stage], given: Mapping[str, int]) -> Ch
         raise ScheduleError(
             f"no call accepts {shown or 'any sizes'}", hint=f"a call requires: {conditions}"
         )
-    found = _Search(accepted, stages, dict(given)).found()
+    found = _Search(accepted, stages, dict(given)).found(least)
     return Chosen({x: found.sizes[x] for x in names if x in found.sizes}, found.notes)
 
 
@@ -67,10 +69,10 @@ class _Search:
         self.maps = [x.run.at(range(len(x.coordinates))) for x in stages]
         self.most = self._spans(self._near(_TRIED[-1]) or {})
 
-    def found(self) -> Chosen:
+    def found(self, several: Sequence[int]) -> Chosen:
         if not self.free:
             return Chosen(self.given)
-        for least in LEAST:
+        for least in several:
             sizes = self._with_each(least)
             if sizes is not None and self._count(sizes) <= ENOUGH:
                 return Chosen(sizes)

@@ -34,10 +34,13 @@ from ...poly.tree.edits import stages
 from ...poly.tree.looptree import Tree
 from ...poly.tree.stage import Stage
 from .picture import Picture
-from .sizes import chosen, shown
+from .sizes import LEAST, chosen, shown
 
 DRAWN = 2000
 """So many executions are drawn at most."""
+
+FEW = (3, 2, 1)
+"""How many values coordinates have in small pictures, as in `sizes.LEAST`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,19 +109,45 @@ def space(schedule: Schedule, stage: Any, /, *loops: Any, **sizes: int) -> Pictu
         LanguageTypeError: there is no such size or coordinate.
         ScheduleError: there is too much to be drawn, or the stage has no loops.
     """
+    return _space(schedule, stage, loops, sizes)
+
+
+def space_as_scheduled(schedule: Schedule, stage: Any) -> Picture:
+    """The same at smaller sizes, without the order as written.
+
+    Raises:
+        ScheduleError: there is too much to be drawn, or the stage has no loops.
+    """
+    return _space(schedule, stage, (), {}, beside=False, least=FEW)
+
+
+def _space(
+    schedule: Schedule,
+    stage: Any,
+    loops: tuple[Any, ...],
+    sizes: Mapping[str, int],
+    *,
+    beside: bool = True,
+    least: Sequence[int] = LEAST,
+) -> Picture:
+    """The iteration space of a stage.
+
+    Args:
+        beside: with the order as written, where that differs.
+        least: how many values coordinates shall have, as in `sizes.LEAST`.
+    """
     from .draw import drawn
 
     names = statements(schedule, stage)
     own = [x for x in stages(schedule.tree) if x.statement.base.name in names]
     state = schedule._builder.state
     with in_time(state.rewritten):
-        at = chosen(schedule, own, sizes)
-        columns: tuple[Column, ...] = (
-            column_of("as written", state.rewritten.written, names, at.sizes),
-            column_of("as scheduled", schedule.tree, names, at.sizes),
-        )
-        if _is_same(columns[0], columns[1]):
-            columns = columns[1:]
+        at = chosen(schedule, own, sizes, least)
+        columns = [column_of("as scheduled", schedule.tree, names, at.sizes)]
+        if beside:
+            written = column_of("as written", state.rewritten.written, names, at.sizes)
+            if not _is_same(written, columns[0]):
+                columns.insert(0, written)
         found = dependences_of(state.rewritten, names)
         made, more = arrows_of(found, at.sizes)
     dims = dims_of(state.rewritten, names)
@@ -126,7 +155,7 @@ def space(schedule: Schedule, stage: Any, /, *loops: Any, **sizes: int) -> Pictu
     axes = {x: axes_of(dims[x], columns[-1], x, asked) for x in names}
     title = f"{', '.join(names)}, at {shown(at.sizes)}" if at.sizes else ", ".join(names)
     notes = (*at.notes, *_said_of(made, own), *more)
-    return drawn(Space(title, at.sizes, dims, axes, columns, tuple(made), notes=notes))
+    return drawn(Space(title, at.sizes, dims, axes, tuple(columns), tuple(made), notes=notes))
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from polysched.show.explore.export import exported
 from polysched.show.explore.model import Exploration, Verdict
 from polysched.show.explore.moves import LEFT_OUT, ROWS, moves, stage_names
 from polysched.show.explore.nest import rows
+from polysched.show.explore.picture import sketched
 from polysched.show.extras import MissingExtra
 
 
@@ -35,13 +37,6 @@ def product() -> ps.Func:
 
 def index_of(text: str, found: Any) -> int:
     return [move.text() for move in found].index(text)
-
-
-@pytest.fixture
-def explorer() -> Iterator[Explorer]:
-    made = Explorer(ps.Schedule(product()))
-    yield made
-    made.close()
 
 
 def test_every_directive_is_offered_or_left_out_with_a_reason() -> None:
@@ -152,6 +147,17 @@ def test_what_is_said_of_another_revision_counts_for_nothing() -> None:
     assert {v.kind for v in e.verdicts} == {"pending"}
 
 
+# one process for all of these, in this order -----------------------------------------------------
+GIVEN = np.ones((8, 8), np.float32)
+
+
+@pytest.fixture(scope="module")
+def explorer() -> Iterator[Explorer]:
+    made = Explorer(ps.Schedule(product()), (GIVEN, GIVEN))
+    yield made
+    made.close()
+
+
 @pytest.mark.slow
 def test_the_process_says_of_each_candidate_what_this_one_would(explorer: Explorer) -> None:
     assert explorer.wait()
@@ -169,16 +175,31 @@ def test_the_process_says_of_each_candidate_what_this_one_would(explorer: Explor
 
 
 @pytest.mark.slow
-def test_arguments_are_measured_and_stay_as_they_are() -> None:
-    given = np.ones((8, 8), np.float32)
-    e = Explorer(ps.Schedule(product()), (given, given))
-    try:
-        assert e.wait()
-        ((_, time),) = e.view()["steps"]
-        assert time.endswith(" ms")
-        assert (given == 1).all()
-    finally:
-        e.close()
+def test_the_process_draws_what_this_one_would(explorer: Explorer) -> None:
+    assert explorer.wait()
+    view = explorer.view()
+    assert view["picture"] == sketched(explorer.schedule, view["stage"]).plain()
+
+
+@pytest.mark.slow
+def test_arguments_are_measured_and_stay_as_they_are(explorer: Explorer) -> None:
+    assert explorer.wait()
+    ((_, time),) = explorer.view()["steps"]
+    assert time.endswith(" ms")
+    assert (GIVEN == 1).all()
+
+
+@pytest.mark.slow
+def test_an_interrupt_leaves_the_process_alone(explorer: Explorer) -> None:
+    assert explorer.wait()
+    process = explorer._link._process
+    assert process is not None
+    process.send_signal(signal.SIGINT)
+    view = explorer.view()
+    assert explorer.answer({"revision": view["revision"], "do": "stage", "index": 0})
+    assert explorer.wait()
+    assert explorer._link._process is process
+    assert explorer.view()["note"] == ""
 
 
 @pytest.mark.slow
@@ -189,11 +210,13 @@ def test_a_process_that_ends_is_shown_and_replaced(explorer: Explorer) -> None:
     process.kill()
     process.wait()
     with explorer._changed:
-        explorer._changed.wait_for(lambda: "has ended" in explorer._model.note, 30)
-    assert "killed by signal 9" in explorer.view()["note"]
-    assert explorer.answer({"revision": 1, "do": "stage", "index": 0})
+        assert explorer._changed.wait_for(lambda: "has ended" in explorer._model.note, 60)
+    view = explorer.view()
+    assert "killed by signal 9" in view["note"]
+    (split,) = (k for k, row in enumerate(view["moves"]) if row[3] == "s[\"C\"].split('i', 4)")
+    assert explorer.answer({"revision": view["revision"], "do": "choose", "index": split})
     assert explorer.wait()
-    assert "pending" not in {kind for kind, _ in explorer.view()["verdicts"]}
+    assert {kind for kind, _ in explorer.view()["verdicts"]} == {"legal", "refused"}
 
 
 @pytest.mark.slow
@@ -231,7 +254,7 @@ def test_a_page_has_the_texts_of_users_as_text() -> None:
     view = Exploration(ps.Schedule(product())).view()
     bad = "<script>alert(1)</script>"
     view |= {"title": bad, "source": bad, "stage": bad, "steps": [[bad, bad]]}
-    view["rows"] = [[0, bad, "serial", True]]
+    view["rows"], view["picture"] = [[0, bad, "serial", True]], {"svg": "", "notes": [bad]}
     view["moves"], view["verdicts"] = [[bad, bad, bad, bad]], [["refused", bad]]
     assert "<script" not in exported(view)
     assert "&lt;script&gt;" in exported(view)

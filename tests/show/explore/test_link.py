@@ -1,4 +1,5 @@
-"""The process that tries candidates hangs, dies, or says nonsense, and explorers go on."""
+"""A process that answers questions hangs, dies, does not read, or says nonsense. Most of these are
+a few lines, and nothing waits for time to pass: what is done later is done when a test says so."""
 
 from __future__ import annotations
 
@@ -8,261 +9,183 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import polysched as ps
-from polysched.show.explore import explorer as explorers, link as links
-from polysched.show.explore.explorer import MOST_LOSSES, Explorer
-from polysched.show.explore.link import Link
+from polysched.show.explore.link import GRACE, START, Link
 
 PATIENCE = 60.0
-PLANTED = """
-import os, signal
-from polysched.show.explore import worker
-real = worker.tried
-def tried(move, schedule):
-    if move.name == "unroll":
-        {fault}
-    return real(move, schedule)
-worker.tried = tried
-worker.main()
+ANSWERS = """
+import json, os, signal, sys
+print(json.dumps({"ready": True}), flush=True)
+sys.stdin.readline()
+for line in sys.stdin:
+    question = json.loads(line)
+    if question["revision"] == 1:
+        print(json.dumps({"revision": 1, "index": 0}), flush=True)
+        {instead}
+    print(json.dumps({"revision": question["revision"], "done": True}), flush=True)
 """
 
 
-def vector(name: str = "f") -> ps.Func:
-    n, i = ps.size("n"), ps.Var("i")
-    x, f = ps.Input("x", ps.float32, (n,)), ps.Func(name, (n,))
-    f[i] = x[i] + 1
-    return f
+class Heard:
+    """A link to a process, and what that says.
+
+    Attributes:
+        late: what is to be done later, and after how many seconds.
+    """
+
+    def __init__(self, module: str) -> None:
+        self.said: list[dict[str, Any]] = []
+        self.late: list[tuple[float, Callable[[], None]]] = []
+        self._more = threading.Condition()
+        self.link = Link({}, self._hear, module, lambda *late: self.late.append(late))
+
+    def _hear(self, message: dict[str, Any]) -> None:
+        with self._more:
+            self.said.append(message)
+            self._more.notify_all()
+
+    def hears(self, key: str, revision: int | None = None) -> dict[str, Any]:
+        """Waits for a message with a key, and returns it."""
+
+        def found() -> list[dict[str, Any]]:
+            return [m for m in self.said if key in m and m.get("revision") == revision]
+
+        with self._more:
+            assert self._more.wait_for(found, PATIENCE)
+            return found()[0]
 
 
 @pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[str], Explorer]]:
-    """Makes explorers whose processes have a fault."""
-    made: list[Explorer] = []
+def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Heard]]:
+    """Links to processes that run some code."""
+    made: list[Heard] = []
+    monkeypatch.syspath_prepend(tmp_path)
 
-    def explorer(fault: str) -> Explorer:
-        (tmp_path / "planted_worker.py").write_text(PLANTED.format(fault=fault))
-        monkeypatch.syspath_prepend(tmp_path)
-        monkeypatch.setattr(explorers, "Link", partial(Link, module="planted_worker"))
-        made.append(Explorer(ps.Schedule(vector())))
+    def heard(code: str) -> Heard:
+        name = f"planted_process_{len(made)}"
+        (tmp_path / f"{name}.py").write_text(code)
+        made.append(Heard(name))
         return made[-1]
 
-    yield explorer
+    yield heard
     for each in made:
-        each.close()
+        each.link.close()
 
 
-def kinds(explorer: Explorer) -> set[str]:
-    return {kind for kind, _ in explorer.view()["verdicts"]}
+def asked_twice(opened: Callable[[str], Heard], instead: str) -> Heard:
+    """A link that is asked a second time when it has heard of the first question."""
+    heard = opened(ANSWERS.replace("{instead}", instead))
+    heard.link.ask({"revision": 1})
+    heard.hears("index", 1)
+    heard.link.ask({"revision": 2})
+    return heard
 
 
-def awaited(holds: Callable[[], bool]) -> None:
-    """Looks until something holds."""
-    pause = threading.Event()
-    for _ in range(int(PATIENCE / 0.02)):
-        if holds():
-            return
-        pause.wait(0.02)
-    raise AssertionError("it never held")
-
-
-@pytest.mark.slow
-def test_a_process_that_hangs_is_ended_by_the_next_click(
-    opened: Callable[[str], Explorer], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_a_process_that_says_nothing_of_the_last_question_is_ended(
+    opened: Callable[[str], Heard],
 ) -> None:
-    monkeypatch.setattr(links, "GRACE", 0.2)
-    hangs = tmp_path / "hangs"
-    e = opened(f"while len(schedule['f'].loops) == 1: open({str(hangs)!r}, 'w').close()")
-    awaited(hangs.exists)
-    hung = e._link._process
+    heard = asked_twice(opened, "signal.pause()")
+    hung = heard.link._process
     assert hung is not None
-    text = "s[\"f\"].split('i', 4)"
-    (index,) = (k for k, row in enumerate(e.view()["moves"]) if row[3] == text)
-    assert e.answer({"revision": 1, "do": "choose", "index": index})
-    assert e.wait(PATIENCE)
+    assert hung.poll() is None
+    ((seconds, replace),) = heard.late
+    assert seconds == GRACE
+    replace()
     assert hung.poll() == -signal.SIGKILL
-    assert "pending" not in kinds(e)
-    assert "unknown" not in kinds(e)
+    heard.hears("done", 2)
+    assert not [m for m in heard.said if "lost" in m]
 
 
-@pytest.mark.slow
-def test_a_candidate_that_ends_the_process_leaves_the_others_to_another_one(
-    opened: Callable[[str], Explorer],
+def test_a_process_that_has_answered_in_time_stays(opened: Callable[[str], Heard]) -> None:
+    heard = asked_twice(opened, "continue")
+    process = heard.link._process
+    heard.hears("done", 2)
+    ((_, replace),) = heard.late
+    replace()
+    assert process is not None
+    assert heard.link._process is process
+    assert process.poll() is None
+
+
+def test_one_that_is_replaced_is_not_heard_any_more(opened: Callable[[str], Heard]) -> None:
+    heard = asked_twice(opened, "signal.pause()")
+    hung = heard.link._process
+    assert hung is not None
+    ((_, replace),) = heard.late
+    replace()
+    heard.link._heard(hung, {"revision": 2, "index": 7})
+    assert not [m for m in heard.said if m.get("index") == 7]
+
+
+def test_nobody_hurries_a_process_that_has_not_begun(opened: Callable[[str], Heard]) -> None:
+    heard = opened("import signal\nsignal.pause()\n")
+    heard.link.ask({"revision": 1})
+    heard.link.ask({"revision": 2})
+    assert [seconds for seconds, _ in heard.late] == [START]
+
+
+def test_half_a_line_is_the_end_of_a_process(opened: Callable[[str], Heard]) -> None:
+    heard = opened("import os\nos.write(1, b'{\"index\": 0')\nos.kill(os.getpid(), 9)\n")
+    heard.link.ask({"revision": 1})
+    assert "killed by signal 9" in heard.hears("lost")["lost"]
+
+
+def test_the_end_of_a_process_says_how_and_whether_it_had_begun(
+    opened: Callable[[str], Heard],
 ) -> None:
-    fault = "if len(move.args) == 1: os.kill(os.getpid(), signal.SIGKILL)"
-    e = opened(fault)
-    before = e.schedule.written
-    assert e.wait(PATIENCE)
-    view = e.view()
-    unknown = {
-        move[3] for move, (kind, _) in zip(view["moves"], view["verdicts"], strict=True)
-        if kind == "unknown"
-    }  # fmt: skip
-    assert unknown == {"s[\"f\"].unroll('i')"}
-    assert "killed by signal 9" in view["note"]
-    assert e.schedule.written == before
-
-
-@pytest.mark.slow
-def test_a_fault_of_one_candidate_is_said_of_that_one(
-    opened: Callable[[str], Explorer],
-) -> None:
-    e = opened("raise KeyError('oops')")
-    assert e.wait(PATIENCE)
-    view = e.view()
-    wrong = [why for kind, why in view["verdicts"] if kind == "unknown"]
-    assert wrong
-    assert set(wrong) == {"KeyError: 'oops'"}
-    assert "legal" in kinds(e)
-
-
-@pytest.mark.slow
-def test_a_process_that_always_ends_is_given_up(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    (tmp_path / "planted_start.py").write_text("raise SystemExit(7)")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(explorers, "Link", partial(Link, module="planted_start"))
-    e = Explorer(ps.Schedule(vector()))
-    try:
-        assert e.wait(PATIENCE)
-        assert e._losses == MOST_LOSSES + 1
-        assert "exit code 7" in e.view()["note"]
-        assert kinds(e) == {"unknown"}
-    finally:
-        e.close()
-
-
-@pytest.mark.slow
-def test_what_cannot_be_imported_is_named(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(explorers, "_modules", lambda functions: ["no_such_module_anywhere"])
-    e = Explorer(ps.Schedule(vector()))
-    try:
-        assert e.wait(PATIENCE)
-        assert "No module named 'no_such_module_anywhere'" in e.view()["note"]
-    finally:
-        e.close()
-
-
-def heard(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> Any:
-    """A link to a process that runs `code`; what it says; and an event of its end."""
-    (tmp_path / f"{module}.py").write_text(code)
-    monkeypatch.syspath_prepend(tmp_path)
-    said: list[dict[str, Any]] = []
-    ended = threading.Event()
-
-    def hear(message: dict[str, Any]) -> None:
-        said.append(message)
-        if "lost" in message:
-            ended.set()
-
-    return Link({}, hear, module), said, ended
-
-
-def test_half_a_line_is_the_end_of_a_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    code = "import os, time\nos.write(1, b'{\"index\": 0')\nos.kill(os.getpid(), 9)\n"
-    link, said, ended = heard("planted_half", tmp_path, monkeypatch, code)
-    link.ask({"revision": 1})
-    assert ended.wait(PATIENCE)
-    assert "killed by signal 9" in said[-1]["lost"]
+    heard = opened(ANSWERS.replace("{instead}", "raise SystemExit(7)"))
+    heard.link.ask({"revision": 1})
+    lost = heard.hears("lost")
+    assert lost["lost"].endswith("has ended: exit code 7")
+    assert lost["ready"] is True
+    early = opened("raise SystemExit(7)")
+    early.link.ask({"revision": 1})
+    assert early.hears("lost")["ready"] is False
 
 
 def test_who_asks_never_waits_for_a_process_that_does_not_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    opened: Callable[[str], Heard],
 ) -> None:
-    link, said, _ = heard("planted_deaf", tmp_path, monkeypatch, "import time\ntime.sleep(600)\n")
+    heard = opened("import signal\nsignal.pause()\n")
     done = threading.Event()
 
     def ask() -> None:
         for k in range(3):
-            link.ask({"revision": k, "schedule": "x" * 1_000_000})
+            heard.link.ask({"revision": k, "schedule": "x" * 1_000_000})
         done.set()
 
     threading.Thread(target=ask, daemon=True).start()
-    try:
-        assert done.wait(PATIENCE)
-        assert said == []
-    finally:
-        link.close()
-
-
-@pytest.mark.slow
-def test_an_interrupt_of_the_kernel_leaves_the_process_alone() -> None:
-    e = Explorer(ps.Schedule(vector()))
-    try:
-        assert e.wait(PATIENCE)
-        process = e._link._process
-        assert process is not None
-        process.send_signal(signal.SIGINT)
-        assert e.answer({"revision": 1, "do": "choose", "index": _legal(e)})
-        assert e.wait(PATIENCE)
-        assert e._link._process is process
-        assert e.view()["note"] == ""
-    finally:
-        e.close()
-
-
-def _legal(e: Explorer) -> int:
-    return [kind for kind, _ in e.view()["verdicts"]].index("legal")
-
-
-@pytest.mark.slow
-def test_a_closed_explorer_starts_no_process_again() -> None:
-    e = Explorer(ps.Schedule(vector()))
-    e.close()
-    assert e.wait(0)
-    assert e.answer({"revision": 1, "do": "choose", "index": 0})
-    assert e._link._process is None
-    assert e.wait(0)
-    assert e.view()["note"] == "the explorer was closed"
-    assert len(e.view()["steps"]) == 2
-
-
-@pytest.mark.slow
-def test_two_explorers_do_not_know_of_each_other() -> None:
-    one, two = Explorer(ps.Schedule(vector("f"))), Explorer(ps.Schedule(vector("g")))
-    try:
-        assert one.wait(PATIENCE)
-        assert two.wait(PATIENCE)
-        before = two.view()
-        assert one.answer({"revision": 1, "do": "choose", "index": _legal(one)})
-        one.close()
-        assert two.view() == before
-        process = two._link._process
-        assert process is not None
-        assert process.poll() is None
-    finally:
-        one.close()
-        two.close()
+    assert done.wait(PATIENCE)
+    assert heard.said == []
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc")
-def test_no_process_is_left_when_the_kernel_is_killed(tmp_path: Path) -> None:
+def test_the_process_says_what_it_cannot_import_and_ends_with_who_asked() -> None:
     code = (
-        "import sys, time, polysched as ps\n"
-        "from polysched.show.explore.explorer import Explorer\n"
-        "n, i = ps.size('n'), ps.Var('i')\n"
-        "f = ps.Func('f', (n,)); f[i] = i\n"
-        "e = Explorer(ps.Schedule(f)); e.wait()\n"
-        "print(e._link._process.pid, flush=True); time.sleep(600)\n"
+        "import sys, threading\n"
+        "from polysched.show.explore.link import Link\n"
+        "link = Link({'modules': ['no_such_module']},"
+        " lambda m: print(link._process.pid, m['failed'], flush=True))\n"
+        "link.ask({'revision': 1}); threading.Event().wait()\n"
     )
     kernel = subprocess.Popen([sys.executable, "-P", "-c", code], stdout=subprocess.PIPE)
     assert kernel.stdout is not None
     with kernel.stdout:
-        worker = int(kernel.stdout.readline())
+        worker, _, said = kernel.stdout.readline().decode().partition(" ")
     kernel.kill()
     kernel.wait()
-    awaited(lambda: not _runs(worker))
+    assert "No module named 'no_such_module'" in said
+    pause = threading.Event()
+    for _ in range(int(PATIENCE / 0.02)):
+        if not _runs(int(worker)):
+            return
+        pause.wait(0.02)
+    raise AssertionError("it goes on")
 
 
 def _runs(pid: int) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -110,6 +109,11 @@ def test_each_stage_is_begun_as_often_as_it_runs() -> None:
     assert often(marked(blur(), ALL)[0]) == {"across": 1, "down": 1}
     assert often(marked(blur("deep"), ALL)[0]) == {"across": ROWS, "down": ROWS}
     assert often(marked(blur("inlined"), ALL)[0]) == {"down": 1}
+    assert often(marked(blur("inside"), ALL)[0]) == {"across": ROWS, "down": ROWS}
+
+
+def test_a_loop_that_is_one_region_is_begun_once_for_each_part_that_a_thread_gets() -> None:
+    assert often(marked(blur("parallel"), ALL)[0]) == {"across": 1, "down": 1}
 
 
 @pytest.mark.parametrize("how", HOWS)
@@ -146,6 +150,8 @@ def test_stages_add_up_to_what_is_inside(how: str, seed: int) -> None:
     for number, region in enumerate(code.marked.regions):
         if region.loop is None:  # the caller's alone
             state[1:, FIRST_REGION + 2 * number] = 0
+        elif not seed and not region.waits:  # as in a loop without iterations
+            state[:, FIRST_REGION + 2 * number] = 0
     found = totals(code, state, 1e3, {})
     assert sum(s.seconds for s in found.stages.values()) == pytest.approx(found.inside)
     whole = sum(sum(s.threads) for s in found.stages.values())
@@ -179,6 +185,16 @@ def test_looks_split_a_region() -> None:
     variances = {v for _, v in found.parts.values()}
     assert variances == {0.75 * 0.25 / 400}
     assert split(code, 1, {(1, names["down"]): 3}).how == "estimated"
+
+
+def test_a_look_counts_for_the_region_that_a_thread_is_in() -> None:
+    code, _ = marked(blur("deep"), NOTHING)
+    looks: dict[tuple[int, int], int] = {}
+    part = code.marked.regions[1].sampled[0]
+    for region in (1, 0, 1):
+        code.state[0, WORDS["region"]], code.state[0, WORDS["part"]] = region, part
+        runs._Sampler(code, looks).look()
+    assert looks == {(1, part): 2}
 
 
 def test_what_is_too_short_for_looks_is_estimated() -> None:
@@ -227,19 +243,6 @@ def test_arrays_of_the_caller_stay_as_they_are() -> None:
     out = np.full((ROWS, COLUMNS), -1, np.float32)
     blur().compile().profile(IMAGE, out=out)
     np.testing.assert_array_equal(out, -1)
-
-
-def test_traces_are_what_perfetto_reads(tmp_path: Path) -> None:
-    p = blur().compile().profile(IMAGE)
-    events = json.loads(p.trace(tmp_path / "t.json").read_text())["traceEvents"]
-    names = [e["args"]["name"] for e in events if e["ph"] == "M"]
-    assert names[0] == "caller"
-    found = [e for e in events if e["ph"] == "X"]
-    assert [e["name"] for e in found] == [s.what for s in p.spans]
-    assert all(
-        e["dur"] == pytest.approx((s.end - s.start) * 1e6)
-        for e, s in zip(found, p.spans, strict=True)
-    )
 
 
 def test_displays_stand_by_themselves() -> None:

@@ -17,8 +17,11 @@ def kernel(*, traced: bool) -> ps.Kernel:
 
 
 def test_a_region_is_not_profiled() -> None:
+    given, region = np.ones(5, np.float32), [(0, 2)]
     with pytest.raises(ps.CallTypeError, match="profile takes no region="):
-        kernel(traced=False).profile(np.ones(5, np.float32), region=[(0, 2)])
+        kernel(traced=False).profile(given, region=region)
+    with pytest.raises(ps.CallTypeError, match="advice takes no region="):
+        kernel(traced=False).advice(given, region=region)
 
 
 def test_functions_of_users_run_only_where_that_is_said(
