@@ -26,6 +26,7 @@ from .lang.errors.errors import (
     ScheduleError,
 )
 from .lang.errors.frames import bounded, cut
+from .lang.errors.performance import PerformanceWarning
 from .lang.expr.expr import Expr
 from .lang.expr.functions import (
     absd,
@@ -296,21 +297,21 @@ Program._advice = staticmethod(_advice)
 __all__ = [
     "CallError", "CallTypeError", "CallValueError", "Const", "DType", "Expr", "Func", "InOut",
     "Input", "InternalError", "Kernel", "LanguageError", "LanguageTypeError", "Param",
-    "PolyschedError", "Program", "RVar", "Schedule", "ScheduleError", "Size", "Target",
-    "TargetError", "Var", "abs", "absd", "absolute", "all", "any", "argmax", "argmin", "bfloat16",
-    "bit_reverse", "bitcast", "bool", "bool_", "boundary", "byte_swap", "cache_elements", "cast",
-    "ceil", "clip", "clz", "compute", "copysign", "cosh", "ctz", "einsum", "exp", "exp2", "explore",
-    "expm1", "extern", "factor", "facts", "float16", "float32", "float64", "floor", "fma", "fmod",
-    "from_json", "get_num_threads", "halo", "halving_add", "heaviside", "hypot", "int16", "int32",
-    "int64", "int8", "interpret", "isfinite", "isinf", "isnan", "ldexp", "log", "log10", "log1p",
-    "log2", "machine", "max", "maximum", "min", "minimum", "mul_shift_right", "mux", "native",
-    "nextafter", "popcount", "prod", "rdom", "remainder", "require", "rint", "rotate_left",
-    "rotate_right", "round", "rounding_halving_add", "rounding_mul_shift_right",
-    "rounding_shift_right", "rows_beside", "rsqrt", "saturating_add", "saturating_cast",
-    "saturating_mul", "saturating_sub", "select", "sequential", "set_num_threads", "show_versions",
-    "sigmoid", "sign", "signbit", "sinh", "size", "sizes", "sqrt", "strict", "sum", "tanh",
-    "threads", "tile_columns", "tile_rows", "to_json", "trace", "trunc", "uint16", "uint32",
-    "uint64", "uint8", "vars", "where", "widening_add", "widening_mul",
+    "PerformanceWarning", "PolyschedError", "Program", "RVar", "Schedule", "ScheduleError", "Size",
+    "Target", "TargetError", "Var", "abs", "absd", "absolute", "all", "any", "argmax", "argmin",
+    "bfloat16", "bit_reverse", "bitcast", "bool", "bool_", "boundary", "byte_swap",
+    "cache_elements", "cast", "ceil", "clip", "clz", "compute", "copysign", "cosh", "ctz", "einsum",
+    "exp", "exp2", "explore", "expm1", "extern", "factor", "facts", "float16", "float32", "float64",
+    "floor", "fma", "fmod", "from_json", "get_num_threads", "halo", "halving_add", "heaviside",
+    "hypot", "int16", "int32", "int64", "int8", "interpret", "isfinite", "isinf", "isnan", "ldexp",
+    "log", "log10", "log1p", "log2", "machine", "max", "maximum", "min", "minimum",
+    "mul_shift_right", "mux", "native", "nextafter", "popcount", "prod", "rdom", "remainder",
+    "require", "rint", "rotate_left", "rotate_right", "round", "rounding_halving_add",
+    "rounding_mul_shift_right", "rounding_shift_right", "rows_beside", "rsqrt", "saturating_add",
+    "saturating_cast", "saturating_mul", "saturating_sub", "select", "sequential",
+    "set_num_threads", "show_versions", "sigmoid", "sign", "signbit", "sinh", "size", "sizes",
+    "sqrt", "strict", "sum", "tanh", "threads", "tile_columns", "tile_rows", "to_json", "trace",
+    "trunc", "uint16", "uint32", "uint64", "uint8", "vars", "where", "widening_add", "widening_mul",
 ]  # fmt: skip
 
 for _name in __all__:
