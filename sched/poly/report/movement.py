@@ -48,7 +48,9 @@ def steps(a: Analysis, leaf: Leaf, access: Access, loop: NestLoop) -> tuple[int 
 def is_along(a: Analysis, leaf: Leaf, access: Access, loop: NestLoop) -> bool:
     """Whether a loop goes from one element to the next."""
     found = steps(a, leaf, access, loop)
-    return bool(found) and not any(found[:-1]) and found[-1] in (1, -1)
+    if not found:
+        return False
+    return all(x == 0 for x in found[:-1]) and found[-1] in (1, -1)
 
 
 def is_still(a: Analysis, leaf: Leaf, access: Access, loop: NestLoop) -> bool:
