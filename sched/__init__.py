@@ -26,6 +26,7 @@ from .lang.errors.errors import (
     ScheduleError,
 )
 from .lang.errors.frames import bounded, cut
+from .lang.errors.performance import PerformanceWarning
 from .lang.expr.expr import Expr
 from .lang.expr.functions import (
     absd,
@@ -328,19 +329,19 @@ Program._advice = staticmethod(_advice)
 __all__ = [
     "CallError", "CallTypeError", "CallValueError", "Const", "DType", "Expr", "Func", "InOut",
     "Input", "InternalError", "Kernel", "LanguageError", "LanguageTypeError", "Param",
-    "PolyschedError", "Program", "RVar", "Schedule", "ScheduleError", "Size", "Target",
-    "TargetError", "Var", "abs", "absd", "absolute", "acos", "acosh", "all", "any", "arccos",
-    "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin", "asin",
-    "asinh", "atan", "atan2", "atanh", "bfloat16", "bit_reverse", "bitcast", "bool", "bool_",
-    "boundary", "byte_swap", "cache_elements", "cast", "cbrt", "ceil", "clip", "clz", "compute",
-    "copysign", "cos", "cosh", "ctz", "einsum", "exp", "exp2", "explain", "explore", "expm1",
-    "extern", "factor", "facts", "fast_erf", "fast_exp", "fast_log", "fast_rsqrt", "fast_sigmoid",
-    "fast_tanh", "float16", "float32", "float64", "floor", "fma", "fmod", "from_json",
-    "get_num_threads", "halo", "halving_add", "heaviside", "hypot", "int16", "int32", "int64",
-    "int8", "interpret", "isfinite", "isinf", "isnan", "ldexp", "log", "log10", "log1p", "log2",
-    "machine", "max", "maximum", "min", "minimum", "mul_shift_right", "mux", "native", "nextafter",
-    "popcount", "pow", "power", "prod", "rdom", "remainder", "require", "rint", "rotate_left",
-    "rotate_right", "round", "rounding_halving_add", "rounding_mul_shift_right",
+    "PerformanceWarning", "PolyschedError", "Program", "RVar", "Schedule", "ScheduleError", "Size",
+    "Target", "TargetError", "Var", "abs", "absd", "absolute", "acos", "acosh", "all", "any",
+    "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin",
+    "asin", "asinh", "atan", "atan2", "atanh", "bfloat16", "bit_reverse", "bitcast", "bool",
+    "bool_", "boundary", "byte_swap", "cache_elements", "cast", "cbrt", "ceil", "clip", "clz",
+    "compute", "copysign", "cos", "cosh", "ctz", "einsum", "exp", "exp2", "explain", "explore",
+    "expm1", "extern", "factor", "facts", "fast_erf", "fast_exp", "fast_log", "fast_rsqrt",
+    "fast_sigmoid", "fast_tanh", "float16", "float32", "float64", "floor", "fma", "fmod",
+    "from_json", "get_num_threads", "halo", "halving_add", "heaviside", "hypot", "int16", "int32",
+    "int64", "int8", "interpret", "isfinite", "isinf", "isnan", "ldexp", "log", "log10", "log1p",
+    "log2", "machine", "max", "maximum", "min", "minimum", "mul_shift_right", "mux", "native",
+    "nextafter", "popcount", "pow", "power", "prod", "rdom", "remainder", "require", "rint",
+    "rotate_left", "rotate_right", "round", "rounding_halving_add", "rounding_mul_shift_right",
     "rounding_shift_right", "rows_beside", "rsqrt", "saturating_add", "saturating_cast",
     "saturating_mul", "saturating_sub", "select", "sequential", "set_num_threads", "show_versions",
     "sigmoid", "sign", "signbit", "sin", "sinh", "size", "sizes", "sqrt", "strict", "sum", "tan",

@@ -19,6 +19,7 @@ from .forks import reentrant
 from .lang.call.binding import Binding
 from .lang.errors.errors import LanguageError, ScheduleError
 from .lang.tensors.tensors import Func
+from .poly.schedule.performance import warn_of
 from .poly.schedule.recorded import Recorded
 from .poly.schedule.schedule import Schedule
 from .targets.target import Target
@@ -46,7 +47,8 @@ def compile_schedule(schedule: Schedule, *, checks: bool = False, **sizes: int) 
     """The kernel of a schedule, specialised to the given sizes if there are any."""
     if sizes:
         schedule = schedule.fixed(sizes)
-        schedule.keep()
+    warn_of(schedule)
+    schedule.keep()
     return Kernel(schedule, checks=checks)
 
 

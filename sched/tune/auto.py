@@ -158,6 +158,7 @@ def several(
         made = s.copy()
         with suppress(Refused):
             realise(made, list(plan.funcs.values()), search.statements, threads=threads)
+            made.chosen = len(made.directives)
             yield plan.seconds, made
 
 
@@ -177,6 +178,7 @@ def _inlined(s: Schedule) -> Schedule:
                 made[func].compute_inline()
     except ScheduleError:
         return s
+    made.chosen = len(made.directives)
     return made
 
 
@@ -226,6 +228,7 @@ def _planned(
             refusals = _learned(refusals, refused)
         else:
             is_as_it_was = len(made.directives) == len(s.directives)
+            made.chosen = len(made.directives)
             if not is_as_it_was:
                 made.comment(second(best, others[0] if others else None))
             return _Planned(s if is_as_it_was else made, best.seconds, search)

@@ -274,6 +274,12 @@ class Analysis:
             self.constants,
         )
 
+    @property
+    def loops_if_made(self) -> LoopProgram | None:
+        """The loop program, if somebody has asked for it; None if not."""
+        kept = self.__dict__.get("_found", {}).get("loops")
+        return kept if isinstance(kept, LoopProgram) else None
+
     @cached_property
     def requirements(self) -> Requirements:
         """What a call is checked for."""

@@ -48,11 +48,42 @@ if TYPE_CHECKING:
 
 def lane_notes(a: Analysis, loop: NestLoop) -> Iterator[LoopNote]:
     """What lanes gather and scatter, and what they do one after the other."""
+    for stage, seen in lanes_one_by_one(a, loop):
+        names = a.program.names
+        yield LoopNote(seen.verb, stage.stage.name if seen.access is None else names[seen.tensor])
+
+
+IN_TURN = "runs one lane after the other:"
+
+
+@dataclass(frozen=True, slots=True)
+class OneByOne:
+    """What lanes do one by one.
+
+    Attributes:
+        verb: `gathers`, `scatters`, or `IN_TURN`.
+        access: the tensor and where lanes go in it, over the dimensions of the stage; None where
+            they do all of it in turn.
+    """
+
+    verb: str
+    access: tuple[Tensor, tuple[Node, ...]] | None = None
+
+    @property
+    def tensor(self) -> Tensor:
+        """What lanes gather from, or scatter to."""
+        assert self.access is not None
+        return self.access[0]
+
+
+def lanes_one_by_one(a: Analysis, loop: NestLoop) -> Iterator[tuple[NestStage, OneByOne]]:
+    """For each stage in a vector loop, what its lanes do one by one."""
     if loop.loop.kind != "vector" or loop.count is None or loop.count <= loop.step:
         return
     for stage, tests in _stages(loop.body, loop.var, ()):
         if stage.stage.statement.definition.opaque is None:
-            yield from _Lanes(a, loop, stage, tests).notes()
+            for seen in _Lanes(a, loop, stage, tests).found():
+                yield stage, seen
 
 
 def _stages(
@@ -83,20 +114,20 @@ class _Lanes:
     leaf: NestStage
     tests: tuple[Node, ...]
 
-    def notes(self) -> Iterator[LoopNote]:
-        stage, names = self.leaf.stage, self.a.program.names
-        d = stage.statement.definition
+    def found(self) -> Iterator[OneByOne]:
+        """What the lanes do one by one."""
+        d = self.leaf.stage.statement.definition
         store = self._stride(d.func, self._at[: len(d.lhs)], self._own)
         folds = accumulates(d) and not store
         in_turn = store is None or d.func.dtypes[0].is_bool or self._keeps_order
         if self._is_atomic or (folds and in_turn):
-            yield LoopNote("runs one lane after the other:", stage.name)
+            yield OneByOne(IN_TURN)
             return
         for read, guard in self._reads:
             if not (folds and read.tensor is d.func) and self._is_scattered(read, guard):
-                yield LoopNote("gathers", names[read.tensor])
+                yield OneByOne("gathers", (read.tensor, read.index))
         if not folds and store not in (1, -1) and not self._interleaves:
-            yield LoopNote("scatters", names[d.func])
+            yield OneByOne("scatters", (d.func, self._at_first))
 
     @property
     def _keeps_order(self) -> bool:
@@ -253,6 +284,9 @@ class _Lanes:
         return [x for x in parts if isinstance(x, NestAccumulator) and x.name == inside.name]
 
     def _stored(self, func: Func) -> tuple[Node, ...]:
+        made = self.a.loops_if_made
+        if made is not None:
+            return made.boxes[func].extents  # found already, which takes isl some time
         parts = list(walk(*self.a.nests))
         local = [x for x in parts if isinstance(x, NestAlloc) and x.func is func]
         if local:

@@ -24,7 +24,7 @@ FEW = 4
 def scalar_notes(a: Analysis, loop: NestLoop) -> Iterator[LoopNote]:
     """A serial loop without another one in it, that is in no vector loop and computes something."""
     inside = list(walk(loop.body))
-    if loop.loop.kind not in ("serial", "parallel") or _extent(loop) in range(FEW + 1):
+    if loop.loop.kind not in ("serial", "parallel") or constant_extent(loop) in range(FEW + 1):
         return
     if any(isinstance(x, NestLoop) and not _is_short(x) for x in inside):
         return
@@ -45,8 +45,9 @@ def has_vectors(a: Analysis) -> bool:
 
 def _is_short(loop: NestLoop) -> bool:
     """Whether a loop is part of the body of the one around it."""
-    return loop.loop.kind == "unrolled" or _extent(loop) in range(FEW + 1)
+    return loop.loop.kind == "unrolled" or constant_extent(loop) in range(FEW + 1)
 
 
-def _extent(loop: NestLoop) -> int | None:
+def constant_extent(loop: NestLoop) -> int | None:
+    """How many iterations a loop has; None if that depends on anything."""
     return ix.constant(cancelled(ix.sub(loop.hi, loop.lo)))

@@ -55,6 +55,8 @@ class ScheduleQueries(Suggesting, Shown):
     variants: tuple[tuple[Node, ScheduleQueries], ...]
     #: How many directives a variant has from the schedule that it was made of.
     inherited: int
+    #: How many directives a model of the machine has chosen, not the user.
+    chosen: int
     _builder: ScheduleBuilder
     _analysis: Analysis | None
     rule: Rule

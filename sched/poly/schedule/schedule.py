@@ -84,7 +84,7 @@ class Schedule(WhyNot, ScheduleQueries):
         self._builder = ScheduleBuilder(Origin(program, rule, self.log, journal))
         self._analysis = None
         self.variants = ()
-        self.inherited = 0
+        self.inherited = self.chosen = 0
         self.comments = ()
 
     @classmethod
@@ -131,9 +131,11 @@ class Schedule(WhyNot, ScheduleQueries):
 
     def of(self, program: Program) -> Self:
         """The same for another program."""
+        return self._begun(program, self._asked)
+
+    def _begun(self, program: Program, target: Target | None) -> Self:
         made = type(self).__new__(type(self))
-        made.log = Log()
-        made._asked = self._asked
+        made.log, made._asked = Log(), target
         made._prove(program, self.rule)
         return made
 
@@ -143,11 +145,9 @@ class Schedule(WhyNot, ScheduleQueries):
         Raises:
             ScheduleError: with these numbers a directive is refused.
         """
-        made = type(self).__new__(type(self))
-        made.log = Log()
-        made._asked = target_of(target)
-        made._prove(self.base, self.rule)
+        made = self._begun(self.base, target_of(target))
         replay(made, serial.read_json(self.to_json()).steps, anew=True)
+        made.chosen = self.chosen
         return made
 
     # handles --------------------------------------------------------------------------------------

@@ -158,7 +158,7 @@ def _kernel(value: Kernel | Schedule | Func) -> Kernel:
         return value
     if isinstance(value, Func):
         return next(_of_calls(value), None) or _kernel(Schedule.default(value))
-    kernel: Kernel = value.compile()
+    kernel = Kernel(value.proven_copy())
     return kernel
 
 
