@@ -23,6 +23,8 @@ from functools import cache
 from ..nodes.dtypes import DType, concrete, float64
 from ..nodes.nodes import Node, Op, Param, ParamInfo, substitute
 from ..nodes.ops import OPS
+from .math_angles import FUNCTIONS as ANGLES
+from .math_cbrt import cbrt
 from .math_exp import exp, sigmoid, tanh
 from .math_inverse import FUNCTIONS as INVERSE
 from .math_log import log
@@ -107,5 +109,7 @@ _FUNCTIONS: dict[str, Callable[..., Term]] = {
     "fmod": fmod,
     **WIDE,
     **TRIGONOMETRIC,
+    **ANGLES,
     **INVERSE,
+    "cbrt": cbrt,
 }
