@@ -54,8 +54,9 @@ FITS: dict[str, Fit] = {
     "arcsin, float64": odd(asin, mpf("0.5"), 13),
     "arctan, float32": odd(atan, mpf("0.5625"), 6, np.float32),
     "arctan, float64": odd(atan, mpf("0.5625"), 14),
-    "arcsinh": odd(asinh, mpf("0.3"), 9),
-    "arctanh, float32": odd(atanh, mpf("0.1716"), 4),
+    "arcsinh, float32": odd(asinh, mpf("0.3"), 4, np.float32),
+    "arcsinh, float64": odd(asinh, mpf("0.3"), 9),
+    "arctanh, float32": odd(atanh, mpf("0.1716"), 3, np.float32),
     "arctanh, float64": odd(atanh, mpf("0.1716"), 8),
     "cbrt": inverse_cube_root(),
 }

@@ -1,16 +1,14 @@
-"""arcsinh, arccosh and arctanh, all of which compute in float64.
-
-Of float32 they take fewer coefficients, leave out what float64 has to spare, and round once, at the
-end. Of float64 roots, quotients and sums come with what they round off.
-"""
+"""arcsinh, arccosh and arctanh: logarithms of numbers that come with what they round off, and
+polynomials where these logarithms would cancel."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf, nan
 
-from ..nodes.dtypes import DType, float32, float64
+from ..nodes.dtypes import float32, float64, int32
 from .math_inverse_tables import ARCSINH, ARCTANH
-from .math_log import SERIES_64, log64_parts
+from .math_log import SERIES_32, SERIES_64, SQRT_HALF_32, log64_parts
 from .math_sums import fast_two_sum, two_product, two_sum
 from .math_terms import (
     Term,
@@ -18,40 +16,54 @@ from .math_terms import (
     apply,
     at_least,
     bits,
+    cast,
     constant,
     fma,
+    for_type,
     from_bits,
     polynomial,
     select,
 )
-from .math_wide import Function, in_float64
 
-_PI = (3.141592653589793, 1.2246467991473532e-16)
-_LN2 = (0.6931471805599453, 2.3190468138462996e-17)
-_SIGN = float64.format.sign
-_BIAS = float64.format.bias
-_MANTISSA = float64.format.mantissa
-_SHIFTER = 1.5 * 2.0**_MANTISSA
-#: The series of artanh, as far as the logarithms of float32 need it, as in `math_wide`.
-_SHORT_LOG = tuple(-2 / (2 * k + 1) for k in range(1, 6))
+#: log(2) as the sum of two numbers. The first is short: its product with n is exact.
+_LN2 = {
+    float32: (0.693145751953125, 1.428606765330187e-06),
+    float64: (0.6931471805598903, 5.497923018708371e-14),
+}
 
 
-def _with_sign(size: Term, x: Term) -> Term:
-    """A number without a sign, with that of x."""
-    return from_bits(bits(size) | (bits(x) & _SIGN))
+def arcsinh(x: Term) -> Term:
+    a = absolute(x)
+    square, rest = two_product(a, a)
+    total, off = two_sum(square, constant(1.0, x.dtype))
+    large = _log_of_sum(a, (total, off + rest), True)
+    small = fma(a * square, polynomial(square, for_type(ARCSINH, x.dtype)), a)
+    return _with_sign(select(a < 0.3, small, large), x)
 
 
-# of sinh, cosh and tanh ---------------------------------------------------------------------------
-def _logarithm(dtype: DType, v: Term, more: Term, doubled: Term | None = None) -> Term:
-    """log(v) + more for v >= 1, or the logarithm of the double of v."""
-    n, f, minus_s, rest = log64_parts(v, 0.0, _SHORT_LOG if dtype == float32 else SERIES_64)
-    if doubled is not None:
-        n = select(doubled, n + 1.0, n)
-    low = fma(n, _LN2[1], fma(minus_s, rest, more))
-    return fma(n, _LN2[0], f + low)
+def arccosh(x: Term) -> Term:
+    square, rest = two_product(x, x)
+    total, off = fast_two_sum(square, constant(-1.0, x.dtype))
+    found = _log_of_sum(x, (total, off + rest), False)
+    return select(x < 1.0, constant(nan, x.dtype), found)
 
 
-def _log_of_sum(dtype: DType, a: Term, square: tuple[Term, Term], swapped: bool) -> Term:
+def arctanh(x: Term) -> Term:
+    """Half of the logarithm of (1 + a) / (1 - a), and a polynomial where a is small."""
+    a, one = absolute(x), constant(1.0, x.dtype)
+    above, above_off = fast_two_sum(one, a)
+    below, below_off = fast_two_sum(one, -1.0 * a)
+    v = above / below
+    missing = fma(-1.0 * v, below, above) + fma(-1.0 * v, below_off, above_off)
+    found = 0.5 * _logarithm(v, missing / above)
+    large = select(a < 1.0, found, select(a.equals(1.0), constant(inf, x.dtype), nan))
+    square = a * a
+    small = fma(a * square, polynomial(square, for_type(ARCTANH, x.dtype)), a)
+    # A NaN is above nothing: it goes the way of what is small.
+    return _with_sign(select(a > 0.1715, large, small), x)
+
+
+def _log_of_sum(a: Term, square: tuple[Term, Term], swapped: bool) -> Term:
     """log(a + s), where s is the root of a square that has two parts; of 2 a where a is large.
 
     Args:
@@ -59,52 +71,45 @@ def _log_of_sum(dtype: DType, a: Term, square: tuple[Term, Term], swapped: bool)
     """
     is_large = a > 2.0**30
     s = apply("sqrt", square[0])
+    missing = fma(-1.0 * s, s, square[0]) + square[1]  # twice the product with s is missing
     total, off = fast_two_sum(s, a) if swapped else fast_two_sum(a, s)
-    more = constant(0.0, float64)
-    if dtype == float64:
-        missing = fma(-1.0 * s, s, square[0]) + square[1]  # twice the product with s is missing
-        twice = 2.0 * s
-        more = fma(twice, off, missing) / at_least(twice * total, 2.0**-1000)
-        more = select(is_large, 0.0, more)
-    found = _logarithm(dtype, select(is_large, a, total), more, is_large)
+    twice = 2.0 * s
+    more = fma(twice, off, missing) / at_least(twice * total, 2.0**-120)
+    found = _logarithm(select(is_large, a, total), select(is_large, 0.0, more), is_large)
     return select(a < inf, found, a)
 
 
-def _arcsinh(dtype: DType, x: Term) -> Term:
-    a = absolute(x)
-    square, rest = two_product(a, a)
-    total, off = two_sum(square, constant(1.0, float64))
-    large = _log_of_sum(dtype, a, (total, off + rest), True)
-    small = fma(a * square, polynomial(square, ARCSINH), a)
-    return _with_sign(select(a < 0.3, small, large), x)
+def _logarithm(v: Term, more: Term, doubled: Term | None = None) -> Term:
+    """log(v) + more for v >= 1, or where it is doubled log(2 v)."""
+    n, f, rest = for_type(_PARTS, v.dtype)(v)
+    if doubled is not None:
+        n = select(doubled, n + 1.0, n)
+    high, low = for_type(_LN2, v.dtype)
+    total, off = fast_two_sum(n * high, f)
+    return total + (off + fma(n, low, rest + more))
 
 
-def _arccosh(dtype: DType, x: Term) -> Term:
-    square, rest = two_product(x, x)
-    total, off = fast_two_sum(square, constant(-1.0, float64))
-    found = _log_of_sum(dtype, x, (total, off + rest), False)
-    return select(x < 1.0, constant(nan, float64), found)
+def _parts32(v: Term) -> tuple[Term, Term, Term]:
+    """n, f and log(1 + f) - f, where v = 2**n (1 + f)."""
+    exponent = (bits(v) - SQRT_HALF_32) & 0xFF800000
+    f = from_bits(bits(v) - exponent) - 1.0
+    n = cast(cast(exponent, int32), float32) * 2.0**-23
+    return n, f, f * f * polynomial(f, SERIES_32)
 
 
-def _arctanh(dtype: DType, x: Term) -> Term:
-    """Half of the logarithm of (1 + a) / (1 - a), and a polynomial where a is small."""
-    a = absolute(x)
-    above, above_off = fast_two_sum(constant(1.0, float64), a)
-    below, below_off = fast_two_sum(constant(1.0, float64), -1.0 * a)
-    v, more = above / below, constant(0.0, float64)
-    if dtype == float64:
-        missing = fma(-1.0 * v, below, above) + fma(-1.0 * v, below_off, above_off)
-        more = missing / above
-    found = 0.5 * _logarithm(dtype, v, more)
-    large = select(a < 1.0, found, select(a.equals(1.0), constant(inf, float64), nan))
-    square = a * a
-    small = fma(a * square, polynomial(square, ARCTANH[dtype]), a)
-    # A NaN is above nothing: it goes the way of what is small.
-    return _with_sign(select(a > 0.1715, large, small), x)
+def _parts64(v: Term) -> tuple[Term, Term, Term]:
+    n, f, minus_s, rest = log64_parts(v, 0.0, SERIES_64)
+    return n, f, minus_s * rest
 
 
-FUNCTIONS: dict[str, Function] = {
-    "arcsinh": in_float64(_arcsinh),
-    "arccosh": in_float64(_arccosh),
-    "arctanh": in_float64(_arctanh),
+def _with_sign(size: Term, x: Term) -> Term:
+    """A number without a sign, with that of x."""
+    return from_bits(bits(size) | (bits(x) & x.dtype.format.sign))
+
+
+_PARTS = {float32: _parts32, float64: _parts64}
+FUNCTIONS: dict[str, Callable[[Term], Term]] = {
+    "arcsinh": arcsinh,
+    "arccosh": arccosh,
+    "arctanh": arctanh,
 }
