@@ -23,6 +23,8 @@ from functools import cache
 from ..nodes.dtypes import DType, concrete, float64
 from ..nodes.nodes import Node, Op, Param, ParamInfo, substitute
 from ..nodes.ops import OPS
+from .math_angles import FUNCTIONS as ANGLES
+from .math_cbrt import cbrt
 from .math_exp import exp, sigmoid, tanh
 from .math_fast import FUNCTIONS as FAST
 from .math_inverse import FUNCTIONS as INVERSE
@@ -116,6 +118,8 @@ _FUNCTIONS: dict[str, Callable[..., Term]] = {
     "pow": power,
     **WIDE,
     **TRIGONOMETRIC,
+    **ANGLES,
     **INVERSE,
     **FAST,
+    "cbrt": cbrt,
 }

@@ -22,7 +22,7 @@ SERIES_32 = (
     -0.0761905387043953,
 )  # fmt: skip
 _LN2_32 = 0.6931471824645996
-_SQRT_HALF_32 = 0x3F3504F3
+SQRT_HALF_32 = 0x3F3504F3
 
 SERIES_64 = (
     -0.6666666666666734, -0.39999999999416647, -0.2857142874202624, -0.22222198605298987,
@@ -61,7 +61,7 @@ def exponent_and_fraction(x: Term, is_normal: bool = False) -> tuple[Term, Term]
 
 
 def _parts(x: Term, lift: Term) -> tuple[Term, Term]:
-    exponent = (bits(x) - _SQRT_HALF_32) & 0xFF800000
+    exponent = (bits(x) - SQRT_HALF_32) & 0xFF800000
     f = from_bits(bits(x) - exponent) - 1.0
     return fma(cast(cast(exponent, int32), float32), 2.0**-23, lift), f
 
