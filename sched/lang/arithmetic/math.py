@@ -23,6 +23,7 @@ from functools import cache
 from ..nodes.dtypes import DType, concrete, float64
 from ..nodes.nodes import Node, Op, Param, ParamInfo, substitute
 from ..nodes.ops import OPS
+from .math_erf import FUNCTIONS as ERF
 from .math_exp import exp, sigmoid, tanh
 from .math_fast import FUNCTIONS as FAST
 from .math_log import log
@@ -114,4 +115,5 @@ _FUNCTIONS: dict[str, Callable[..., Term]] = {
     "pow": power,
     **WIDE,
     **FAST,
+    **ERF,
 }

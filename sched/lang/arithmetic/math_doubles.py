@@ -94,6 +94,10 @@ class Double:
         """The product with a power of two, or with any number where there is no low part."""
         return Double(self.high * factor, None if self.low is None else self.low * factor)
 
+    def scaled(self, n: Term) -> Double:
+        """The product with 2**n, n being that of `exp_parts`."""
+        return Double(scaled(self.high, n), None if self.low is None else scaled(self.low, n))
+
     def negated(self) -> Double:
         return self.times(-1.0)
 
@@ -159,7 +163,7 @@ def with_limits(x: Term, found: Double) -> Double:
 
 # powers of e --------------------------------------------------------------------------------------
 def exp_parts(dtype: DType, x: Double) -> tuple[Term, Double]:
-    """n and p such that e**x = 2**n p, for -746 <= x <= 711; n + 2 bias are the lowest bits of an
+    """n and p such that e**x = 2**n p, for |x| <= 1000; n + 2 bias are the lowest bits of an
     integer."""
     shifted = fma(x.high, _LOG2_E, _SHIFTER + 2 * _BIAS)
     n = shifted - (_SHIFTER + 2 * _BIAS)
@@ -175,7 +179,7 @@ def exp_parts(dtype: DType, x: Double) -> tuple[Term, Double]:
 
 def limited(x: Double) -> Double:
     """An exponent of e with which the result has not yet ceased to be 0 or inf."""
-    high = at_least(at_most(x.high, 711.0), -746.0)
+    high = at_least(at_most(x.high, 1000.0), -800.0)
     if x.low is None:
         return Double(high)
     return Double(high, select(apply("eq", high, x.high), x.low, 0.0))
