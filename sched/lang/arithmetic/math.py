@@ -26,6 +26,7 @@ from ..nodes.ops import OPS
 from .math_erf import FUNCTIONS as ERF
 from .math_exp import exp, sigmoid, tanh
 from .math_fast import FUNCTIONS as FAST
+from .math_gamma import FUNCTIONS as GAMMA
 from .math_log import log
 from .math_pow import power
 from .math_scale import ldexp
@@ -116,4 +117,5 @@ _FUNCTIONS: dict[str, Callable[..., Term]] = {
     **WIDE,
     **FAST,
     **ERF,
+    **GAMMA,
 }

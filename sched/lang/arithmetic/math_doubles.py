@@ -123,7 +123,7 @@ def chosen(condition: Term, a: Double, b: Double) -> Double:
 
 
 # logarithms ---------------------------------------------------------------------------------------
-def log_double(dtype: DType, x: Term, low: Term | float = 0.0) -> Double:
+def log_double(dtype: DType, x: Term, low: Term | None = None) -> Double:
     """The natural logarithm of x + low, for a result of `dtype`; x is positive and finite, and for
     float32 it is normal."""
     if dtype == float32:
@@ -135,7 +135,7 @@ def log_double(dtype: DType, x: Term, low: Term | float = 0.0) -> Double:
     found = _log_near_one(f)
     total = fast_sum(n * _LN2_SHORT[0], found.high)
     rest = fma(n, _LN2_SHORT[1], found.rest + total.rest)
-    if isinstance(low, Term):
+    if low is not None:
         rest = rest + low / x
     return fast_sum(total.high, rest)
 

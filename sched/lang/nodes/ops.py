@@ -116,7 +116,7 @@ OPS: dict[str, OpInfo] = {
         ("fast_exp", "fast_log", "fast_tanh", "fast_sigmoid", "fast_rsqrt", "fast_erf"),
         OpInfo(1, "float"),
     ),
-    **dict.fromkeys(("erf", "erfc"), OpInfo(1, "float")),
+    **dict.fromkeys(("erf", "erfc", "gamma", "lgamma"), OpInfo(1, "float")),
     "sign": OpInfo(1, "sign"),
     "fmod": OpInfo(2, "fmod"),
     "pow": OpInfo(2, "power"),
