@@ -120,7 +120,7 @@ class Evaluator:
 
     def _operator(self, node: Op) -> Function:
         args = [self._functions[a] for a in node.operands]
-        if node.op == "select":
+        if node.op in ("select", "rarely"):
             condition, yes, no = args
             return lambda env: yes(env) if condition(env) else no(env)
         result, operand = concrete(node.type or _fail(node)), _operand_type(node)

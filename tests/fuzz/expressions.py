@@ -38,8 +38,17 @@ _FUNCTIONS = (
     "sqrt", "exp", "log", "tanh", "sigmoid", "rsqrt", "sign",
     "exp2", "expm1", "sinh", "cosh", "log2", "log10", "log1p",
     "fast_exp", "fast_log", "fast_tanh", "fast_sigmoid", "fast_rsqrt", "fast_erf",
+    "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "cbrt",
 )  # fmt: skip
-_OF_TWO_FLOATS = ("ps.copysign", "ps.heaviside", "ps.hypot", "ps.nextafter", "ps.fmod", "ps.pow")
+_OF_TWO_FLOATS = (
+    "ps.copysign",
+    "ps.heaviside",
+    "ps.hypot",
+    "ps.nextafter",
+    "ps.fmod",
+    "ps.arctan2",
+    "ps.pow",
+)
 _TESTS = ("isnan", "isinf", "isfinite", "signbit")
 
 

@@ -23,7 +23,8 @@ from .trial import NO_PROGRAM
 Say = Callable[[Case, str], None]
 _INSTEAD = {
     "exp|log|tanh|sigmoid|rsqrt|fast_\\w+|sign|exp2|expm1|sinh|cosh|log2|log10|log1p": "sqrt",
-    "copysign|heaviside|hypot|nextafter|fmod|pow": "minimum",
+    "sin|cos|tan|arcsin|arccos|arctan|arcsinh|arccosh|arctanh|cbrt": "sqrt",
+    "copysign|heaviside|hypot|nextafter|fmod|arctan2|pow": "minimum",
     "signbit": "isnan",
 }
 """Functions that are made of operators, and what a program has in their place."""

@@ -13,7 +13,8 @@ from functools import reduce
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import float64
-from ...lang.nodes.nodes import Const, Node, Op, has_below, integer, postorder, replaced_all
+from ...lang.nodes.nodes import Const, Node, Op, has_below, integer, replaced_all
+from ...lang.nodes.rare import usually_computed
 from .ir import Alloc, Call, For, If, Load, Mark, Module, Seq, Stmt, children, expressions, walk
 
 #: Nanoseconds: an operator, one that divides, an access to memory, an iteration, a call to Python.
@@ -154,7 +155,7 @@ def _own(stmt: Stmt) -> float:
     if isinstance(stmt, Mark):
         return 0.0
     total = _ACCESS
-    for node in postorder(*expressions(stmt)):
+    for node in usually_computed(*expressions(stmt)):
         if isinstance(node, Load):
             total += _ACCESS
         elif isinstance(node, Op):

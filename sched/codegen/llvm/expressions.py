@@ -13,6 +13,7 @@ from contextlib import contextmanager
 
 from ...lang.errors.errors import InternalError
 from ...lang.nodes.nodes import Const, Node, Op
+from ...lang.nodes.rare import needed_first
 from ..ir import ir
 from . import instructions
 from .function_builder import FunctionBuilder
@@ -80,11 +81,12 @@ class Evaluator:
             node = waiting[-1]
             if known(node) is not None:
                 waiting.pop()
-            elif missing := [a for a in node.args if known(a) is None]:
+            elif missing := [a for a in needed_first(node) if known(a) is None]:
                 waiting += missing[::-1]
             else:
+                value = self._value(node)
                 where = self._statement if self._is_fleeting(node) else self._scopes[-1]
-                where[node] = self._value(node)
+                where[node] = value
         return [self._get(r) for r in roots]
 
     def address(self, buffer: ir.Buffer, index: tuple[Node, ...], is_there: bool = True) -> str:
@@ -128,6 +130,8 @@ class Evaluator:
         match node:
             case Const(value=number):
                 return constant(number, dtype)
+            case Op(op="rarely", operands=(condition, rare, usual)):
+                return self._rarely(self._get(condition), rare, self._get(usual))
             case Op(op=op, operands=operands):
                 args = [self._get(a) for a in operands]
                 return instructions.apply(self.builder, op, args, dtype)
@@ -135,6 +139,18 @@ class Evaluator:
                 return self._load(node)
             case _:
                 raise InternalError(f"{node!r} is unknown in this kernel")
+
+    def _rarely(self, condition: Value, rare: Node, usual: Value) -> Value:
+        b = self.builder
+        before, inside, after = b.block, b.label("rare"), b.label("usual")
+        b.branch(b.seldom(condition), inside, after)
+        b.start(inside)
+        with self.branch():
+            (found,) = self.also(rare)
+        last = b.block
+        b.jump(after)
+        b.start(after)
+        return b.phi(usual.dtype, [(found, last), (usual, before)])
 
     def _load(self, load: ir.Load) -> Value:
         b, dtype = self.builder, load.buffer.dtype

@@ -98,6 +98,17 @@ class FunctionBuilder:
         code = f"select {condition.typed}, {yes.typed}, {no.typed}"
         return self.assign(code, yes.dtype, yes.lanes)
 
+    def any(self, condition: Value) -> Value:
+        """Whether a condition holds in at least one lane."""
+        if condition.lanes == 1:
+            return condition
+        name = f"@llvm.vector.reduce.or.v{condition.lanes}i1"
+        return self.assign(f"call i1 {name}({condition.typed})", bool_)
+
+    def seldom(self, condition: Value) -> Value:
+        """The same condition, which LLVM takes to hold hardly ever."""
+        return self.assign(f"call i1 @llvm.expect.i1({condition.typed}, i1 false)", bool_)
+
     def convert(self, opcode: str, a: Value, to: DType) -> Value:
         """One of LLVM's conversions: `zext`, `fptrunc`, `bitcast`, ..."""
         return self.assign(f"{opcode} {a.typed} to {type_name(to, a.lanes)}", to, a.lanes)

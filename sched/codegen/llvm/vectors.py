@@ -15,6 +15,7 @@ from ...lang.errors.errors import InternalError
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import int64
 from ...lang.nodes.nodes import Node, Op, integer, leaves_below, postorder, replaced_all
+from ...lang.nodes.rare import needed_first
 from ...poly.sets.lanes import near, stride
 from ...poly.sets.linear import LaneOffsets
 from ..ir import ir
@@ -151,7 +152,7 @@ class Vectors:
             is_vector = step is not None and (step in (0, 1, -1) or not masks)
             is_vector = is_vector or (not masks and self.pattern(node.buffer, index) is not None)
             return masks if is_vector else [*masks, index]
-        return node.args
+        return needed_first(node)
 
     def _one(self, node: Node) -> Value:
         if not self.varies(node):
@@ -161,6 +162,8 @@ class Vectors:
             dtype = mask_type(self.roots, self.count)
             return mask.value(self.builder, self.scalar(mask.end), self.count, dtype)
         match node:
+            case Op(op="rarely", operands=(condition, rare, usual)):
+                return self._rarely(self._known[condition], rare, self._known[usual])
             case Op(op=op, operands=operands):
                 args = [self._known[a] for a in operands]
                 return instructions.apply(self.builder, op, args, ir.dtype_of(node))
@@ -171,6 +174,21 @@ class Vectors:
                 steps = [k * self.lanes.step for k in range(self.count)]
                 return self.builder.binary("add", first, listed(steps, int64))
         raise InternalError(f"{node!r} is unknown in this kernel")
+
+    def _rarely(self, condition: Value, rare: Node, usual: Value) -> Value:
+        """What is rare is computed where some lane wants it, and then in all of them."""
+        b = self.builder
+        before, inside, after = b.block, b.label("rare"), b.label("usual")
+        b.branch(b.seldom(b.any(condition)), inside, after)
+        b.start(inside)
+        known, splats = dict(self._known), dict(self._splats)
+        with self.evaluator.branch():
+            found = b.select(condition, self.value(rare), usual)
+        self._known, self._splats = known, splats
+        last = b.block
+        b.jump(after)
+        b.start(after)
+        return b.phi(usual.dtype, [(found, last), (usual, before)])
 
     def known(self, node: Node) -> Value:
         """A value that has been computed."""

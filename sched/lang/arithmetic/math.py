@@ -23,10 +23,13 @@ from functools import cache
 from ..nodes.dtypes import DType, concrete, float64
 from ..nodes.nodes import Node, Op, Param, ParamInfo, substitute
 from ..nodes.ops import OPS
+from .math_angles import FUNCTIONS as ANGLES
+from .math_cbrt import cbrt
 from .math_erf import FUNCTIONS as ERF
 from .math_exp import exp, sigmoid, tanh
 from .math_fast import FUNCTIONS as FAST
 from .math_gamma import FUNCTIONS as GAMMA
+from .math_inverse import FUNCTIONS as INVERSE
 from .math_log import log
 from .math_pow import power
 from .math_scale import ldexp
@@ -42,6 +45,7 @@ from .math_simple import (
     signbit,
 )
 from .math_terms import Term, apply, fma, select
+from .math_trig import FUNCTIONS as TRIGONOMETRIC
 from .math_wide import FUNCTIONS as WIDE
 
 
@@ -118,4 +122,8 @@ _FUNCTIONS: dict[str, Callable[..., Term]] = {
     **FAST,
     **ERF,
     **GAMMA,
+    **TRIGONOMETRIC,
+    **ANGLES,
+    **INVERSE,
+    "cbrt": cbrt,
 }

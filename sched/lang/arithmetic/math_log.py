@@ -16,13 +16,13 @@ from .math_terms import Term, bits, cast, constant, fma, for_type, from_bits, po
 #: Denormals are multiplied by 2**_LIFT, which makes them normal, before their bits are split.
 _LIFT = 54
 
-_SERIES_32 = (
+SERIES_32 = (
     -0.49999988079071045, 0.33333325386047363, -0.25001609325408936, 0.20002004504203796,
     -0.16608411073684692, 0.14180853962898254, -0.1324806958436966, 0.12912945449352264,
     -0.0761905387043953,
 )  # fmt: skip
 _LN2_32 = 0.6931471824645996
-_SQRT_HALF_32 = 0x3F3504F3
+SQRT_HALF_32 = 0x3F3504F3
 
 SERIES_64 = (
     -0.6666666666666734, -0.39999999999416647, -0.2857142874202624, -0.22222198605298987,
@@ -46,10 +46,10 @@ def log(x: Term) -> Term:
 
 def _log32(x: Term, lift: Term) -> Term:
     """log(1 + f) = f + f**2 (c[0] + c[1] f + ...)."""
-    exponent = (bits(x) - _SQRT_HALF_32) & 0xFF800000
+    exponent = (bits(x) - SQRT_HALF_32) & 0xFF800000
     f = from_bits(bits(x) - exponent) - 1.0
     n = fma(cast(cast(exponent, int32), float32), 2.0**-23, lift)
-    return fma(n, _LN2_32, fma(f * f, polynomial(f, _SERIES_32), f))
+    return fma(n, _LN2_32, fma(f * f, polynomial(f, SERIES_32), f))
 
 
 def _log64(x: Term, lift: Term) -> Term:

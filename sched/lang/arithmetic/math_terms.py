@@ -66,6 +66,9 @@ class Term:
     def __rtruediv__(self, other: Number) -> Term:
         return apply("div", constant(other, self.dtype), self)
 
+    def __xor__(self, other: Term | int) -> Term:
+        return apply("xor", self, other)
+
     def __and__(self, other: Term | int) -> Term:
         return apply("and", self, other)
 
@@ -114,6 +117,13 @@ def select(condition: Term, a: Term | Number, b: Term | Number) -> Term:
     dtype = next(v.dtype for v in (a, b) if isinstance(v, Term))
     values = [v if isinstance(v, Term) else constant(v, dtype) for v in (a, b)]
     return Term(Op("select", (condition.node, *(v.node for v in values)), dtype), dtype)
+
+
+def rarely(condition: Term, rare: Term, usual: Term) -> Term:
+    """`rare` where the condition holds, else `usual`. What is rare has a branch of its own in code,
+    which all lanes take where one has to."""
+    nodes = (condition.node, rare.node, usual.node)
+    return Term(Op("rarely", nodes, usual.dtype), usual.dtype)
 
 
 def absolute(x: Term) -> Term:

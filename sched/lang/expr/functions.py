@@ -146,6 +146,17 @@ cosh = _unary("cosh", "The hyperbolic cosine.")
 log2 = _unary("log2", "The logarithm to base 2; an integer of a power of two.")
 log10 = _unary("log10", "The logarithm to base 10.")
 log1p = _unary("log1p", "log(1 + x), exact also for small x; -inf at -1, NaN below.")
+sin = _unary("sin", "The sine; exact reduction of large x.")
+cos = _unary("cos", "The cosine; exact reduction of large x.")
+tan = _unary("tan", "The tangent; exact reduction of large x.")
+arcsin = asin = _unary("arcsin", "The angle from -pi/2 to pi/2 with the sine x, |x| <= 1.")
+arccos = acos = _unary("arccos", "The angle from 0 to pi with the cosine x, |x| <= 1.")
+arctan = atan = _unary("arctan", "The angle from -pi/2 to pi/2 with the tangent x.")
+arctan2 = atan2 = _binary("arctan2", "The angle from -pi to pi of the point (y, x).")
+arcsinh = asinh = _unary("arcsinh", "The number with the hyperbolic sine x.")
+arccosh = acosh = _unary("arccosh", "The number >= 0 with the hyperbolic cosine x, x >= 1.")
+arctanh = atanh = _unary("arctanh", "The number with the hyperbolic tangent x, |x| <= 1.")
+cbrt = _unary("cbrt", "The cube root, also of x below 0.")
 log = _unary("log", "The natural logarithm; -inf at 0, NaN below.")
 tanh = _unary("tanh", "The hyperbolic tangent.")
 sigmoid = _unary("sigmoid", "1 / (1 + exp(-x)), without overflow.")
@@ -178,6 +189,8 @@ Expr._ufuncs.update(
         **{f.__name__: f for f in (exp, log, tanh, sqrt, floor, ceil, ldexp)},
         **{f.__name__: f for f in (trunc, sign, isnan, isinf, isfinite, signbit)},
         **{f.__name__: f for f in (copysign, heaviside, hypot, nextafter, fmod)},
+        **{f.__name__: f for f in (sin, cos, tan, arcsin, arccos, arctan, arctan2, cbrt)},
+        **{f.__name__: f for f in (arcsinh, arccosh, arctanh)},
         **{f.__name__: f for f in (exp2, expm1, sinh, cosh, log2, log10, log1p)},
         "absolute": absolute, "fabs": absolute, "rint": rint, "minimum": minimum,
         "maximum": maximum, "negative": lambda a: unary("neg", a),
@@ -207,10 +220,13 @@ Expr._functions.update(
 )
 assert all(hasattr(np, name) for name in Expr._ufuncs)
 __all__ = [
-    "absd", "absolute", "bitcast", "cast", "ceil", "clip", "copysign", "cosh", "exp", "exp2",
+    "absd", "absolute", "acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan",
+    "arctan2", "arctanh", "asin", "asinh", "atan", "atan2", "atanh", "bitcast", "cast", "cbrt",
+    "ceil", "clip", "copysign", "cos", "cosh", "exp", "exp2",
     "expm1", "floor", "fma", "fmod", "heaviside", "hypot", "isfinite", "isinf", "isnan", "ldexp",
     "log", "log10", "log1p", "log2", "maximum", "minimum", "mux",
-    "nextafter", "remainder", "rint", "rsqrt", "select", "sigmoid", "sign", "signbit", "sinh",
+    "nextafter", "remainder", "rint", "rsqrt", "select", "sigmoid", "sign", "signbit", "sin",
+    "sinh",
     "sqrt",
-    "strict", "tanh", "trunc", "where",
+    "strict", "tan", "tanh", "trunc", "where",
 ]  # fmt: skip

@@ -71,6 +71,8 @@ _OPERATORS: dict[str, OpInfo] = {
     "eq": OpInfo(2, "compare", "==", 10),
     "ne": OpInfo(2, "compare", "!=", 10),
     "select": OpInfo(3, "select"),
+    # A select whose first value is seldom wanted: code branches around it. Of functions alone.
+    "rarely": OpInfo(3, "select"),
     "cast": OpInfo(1, "cast"),
     "bitcast": OpInfo(1, "cast"),
     "strict": OpInfo(1, "strict"),
@@ -117,6 +119,9 @@ OPS: dict[str, OpInfo] = {
         OpInfo(1, "float"),
     ),
     **dict.fromkeys(("erf", "erfc", "gamma", "lgamma"), OpInfo(1, "float")),
+    **dict.fromkeys(("sin", "cos", "tan", "arcsin", "arccos", "arctan"), OpInfo(1, "float")),
+    **dict.fromkeys(("arcsinh", "arccosh", "arctanh", "cbrt"), OpInfo(1, "float")),
+    "arctan2": OpInfo(2, "float"),
     "sign": OpInfo(1, "sign"),
     "fmod": OpInfo(2, "fmod"),
     "pow": OpInfo(2, "power"),

@@ -20,6 +20,7 @@ from ...lang.nodes.nodes import (
     replaced_all,
 )
 from ...lang.nodes.ops import COMPARISONS, FUNCTIONS
+from ...lang.nodes.rare import usually_computed
 from ...lang.tensors.definitions import Definition
 from ...poly.sets.linear import expanded
 from ...poly.sets.simplify import reads_memory
@@ -150,7 +151,7 @@ def _counted(node: Node) -> Counter[str]:
     (value,) = replaced_all((body,), dict(zip(params, node.operands, strict=True)))
     known = set(postorder(*node.operands))
     found: Counter[str] = Counter()
-    for inner in postorder(value):
+    for inner in usually_computed(value):
         if isinstance(inner, Op) and inner not in known:
             found.update(_counted(inner))
     return found
