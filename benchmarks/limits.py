@@ -18,7 +18,7 @@ LIMITS = {
     "layer norm": "It reads and writes each element once: `of peak` is the share of what memory "
     "gives.",
     "GELU with bias": "Operators, nearly all of them multiply-adds, which its accuracy needs: "
-    "Halide's `fast_exp` has fewer and is less exact.",
+    "Halide's `fast_exp` has fewer and is less exact, and so has the case with `ps.fast_sigmoid`.",
 }
 """By the name of a case."""
 

@@ -110,12 +110,16 @@ from .lang.expr.integer_functions import (
     widening_mul,
 )
 from .lang.expr.special import (
+    erf,
+    erfc,
     fast_erf,
     fast_exp,
     fast_log,
     fast_rsqrt,
     fast_sigmoid,
     fast_tanh,
+    gamma,
+    lgamma,
     pow,
 )
 from .lang.expr.symbols import Param, RVar, Size, Var, rdom, size, sizes, vars
@@ -229,11 +233,11 @@ if not TYPE_CHECKING:  # a type checker would take every name to be there
 
 def _no_attribute(name: str) -> AttributeError:
     with _loading:
-        from .lang.errors import planned, suggest
+        from .lang.errors import absent, suggest
 
     if name[0] == "_":
         return AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    known = planned.instead(name)
+    known = absent.instead(name)
     if known is not None:
         return AttributeError(f"{__name__}.{name} {known[0]}\n  hint: {known[1]}")
     return suggest.missing(f"module {__name__!r}", name, __all__)
@@ -268,20 +272,13 @@ def _compile(schedule: Schedule, **options: Any) -> Any:
     return _loaded("kernels").compile_schedule(schedule, **options)
 
 
-def _auto(*args: Any) -> Any:
-    return _loaded("tune.auto").auto(*args)
+def _later(module: str, name: str) -> Any:
+    """The function of a module that is loaded when it is called."""
 
+    def called(*args: Any) -> Any:
+        return getattr(_loaded(module), name)(*args)
 
-def _report(*args: Any) -> Any:
-    return _loaded("show.reporting.page").report(*args)
-
-
-def _profile(*args: Any) -> Any:
-    return _loaded("show.profile.profiled").profile(*args)
-
-
-def _advice(*args: Any) -> Any:
-    return _loaded("show.advice.advice").advice(*args)
+    return staticmethod(called)
 
 
 def _scheduled(func: Func) -> dict[str, str]:
@@ -321,10 +318,10 @@ Shown._bundle = staticmethod(_bundle)
 Func._call = _call
 Func._scheduled = _scheduled
 Program._compile = staticmethod(_compile)
-Program._auto = staticmethod(_auto)
-Program._report = staticmethod(_report)
-Program._profile = staticmethod(_profile)
-Program._advice = staticmethod(_advice)
+Program._auto = _later("tune.auto", "auto")
+Program._report = _later("show.reporting.page", "report")
+Program._profile = _later("show.profile.profiled", "profile")
+Program._advice = _later("show.advice.advice", "advice")
 
 __all__ = [
     "CallError", "CallTypeError", "CallValueError", "Const", "DType", "Expr", "Func", "InOut",
@@ -334,19 +331,20 @@ __all__ = [
     "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin",
     "asin", "asinh", "atan", "atan2", "atanh", "bfloat16", "bit_reverse", "bitcast", "bool",
     "bool_", "boundary", "byte_swap", "cache_elements", "cast", "cbrt", "ceil", "clip", "clz",
-    "compute", "copysign", "cos", "cosh", "ctz", "einsum", "exp", "exp2", "explain", "explore",
-    "expm1", "extern", "factor", "facts", "fast_erf", "fast_exp", "fast_log", "fast_rsqrt",
-    "fast_sigmoid", "fast_tanh", "float16", "float32", "float64", "floor", "fma", "fmod",
-    "from_json", "get_num_threads", "halo", "halving_add", "heaviside", "hypot", "int16", "int32",
-    "int64", "int8", "interpret", "isfinite", "isinf", "isnan", "ldexp", "log", "log10", "log1p",
-    "log2", "machine", "max", "maximum", "min", "minimum", "mul_shift_right", "mux", "native",
-    "nextafter", "popcount", "pow", "power", "prod", "rdom", "remainder", "require", "rint",
-    "rotate_left", "rotate_right", "round", "rounding_halving_add", "rounding_mul_shift_right",
-    "rounding_shift_right", "rows_beside", "rsqrt", "saturating_add", "saturating_cast",
-    "saturating_mul", "saturating_sub", "select", "sequential", "set_num_threads", "show_versions",
-    "sigmoid", "sign", "signbit", "sin", "sinh", "size", "sizes", "sqrt", "strict", "sum", "tan",
-    "tanh", "threads", "tile_columns", "tile_rows", "to_json", "trace", "trunc", "uint16", "uint32",
-    "uint64", "uint8", "vars", "where", "widening_add", "widening_mul",
+    "compute", "copysign", "cos", "cosh", "ctz", "einsum", "erf", "erfc", "exp", "exp2", "explain",
+    "explore", "expm1", "extern", "factor", "facts", "fast_erf", "fast_exp", "fast_log",
+    "fast_rsqrt", "fast_sigmoid", "fast_tanh", "float16", "float32", "float64", "floor", "fma",
+    "fmod", "from_json", "gamma", "get_num_threads", "halo", "halving_add", "heaviside", "hypot",
+    "int16", "int32", "int64", "int8", "interpret", "isfinite", "isinf", "isnan", "ldexp", "lgamma",
+    "log", "log10", "log1p", "log2", "machine", "max", "maximum", "min", "minimum",
+    "mul_shift_right", "mux", "native", "nextafter", "popcount", "pow", "power", "prod", "rdom",
+    "remainder", "require", "rint", "rotate_left", "rotate_right", "round", "rounding_halving_add",
+    "rounding_mul_shift_right", "rounding_shift_right", "rows_beside", "rsqrt", "saturating_add",
+    "saturating_cast", "saturating_mul", "saturating_sub", "select", "sequential",
+    "set_num_threads", "show_versions", "sigmoid", "sign", "signbit", "sin", "sinh", "size",
+    "sizes", "sqrt", "strict", "sum", "tan", "tanh", "threads", "tile_columns", "tile_rows",
+    "to_json", "trace", "trunc", "uint16", "uint32", "uint64", "uint8", "vars", "where",
+    "widening_add", "widening_mul",
 ]  # fmt: skip
 
 for _name in __all__:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.special
 from case import Array, Case
+from gallery.attention import multi_head_attention
 from gallery.case import normal
+from gallery.networks import softmax
 from gallery.registry import find
 
 import polysched as ps
 from polysched.targets.words import Number
 
 
-def gelu() -> ps.Func:
+def gelu(sigmoid: Callable[[ps.Expr], ps.Expr] = ps.sigmoid) -> ps.Func:
     """gelu(X + b), by the tanh formula of Hendrycks and Gimpel: 1 + tanh x = 2 sigmoid(2 x)."""
     n, m = ps.sizes("n m")
     X = ps.Input("X", ps.float32, (n, m))
@@ -24,7 +27,7 @@ def gelu() -> ps.Func:
 
     Y = ps.Func("Y", (n, m))
     v = X[i, j] + b[j]
-    Y[i, j] = v * ps.sigmoid((8 / np.pi) ** 0.5 * (v + 0.044715 * v**3))
+    Y[i, j] = v * sigmoid((8 / np.pi) ** 0.5 * (v + 0.044715 * v**3))
     return Y
 
 
@@ -152,7 +155,7 @@ ROWS: dict[str, Any] = {
     "tiny": {"n": 41, "m": 37},
 }
 
-CASES = (
+EXACT = (
     _layer(
         "softmax",
         "softmax",
@@ -200,5 +203,21 @@ CASES = (
         sizes={"T": 128, "U": 256, "D": 256},
         tiny={"T": 11, "U": 33, "D": 17},
         flops=lambda T, U, D: 8.0 * T * U * (U + D),
+    ),
+)
+
+#: The programs in which a function is the fast one, by the cases that they are beside.
+FAST: dict[str, Callable[[], ps.Func]] = {
+    "softmax": lambda: softmax(ps.fast_exp),
+    "GELU with bias": lambda: gelu(ps.fast_sigmoid),
+    "attention": lambda: multi_head_attention(ps.fast_exp),
+}
+
+CASES = (
+    *EXACT,
+    *(
+        replace(case, name=f"{case.name}, fast", build=FAST[case.name])
+        for case in EXACT
+        if case.name in FAST
     ),
 )

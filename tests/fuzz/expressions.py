@@ -39,6 +39,7 @@ _FUNCTIONS = (
     "exp2", "expm1", "sinh", "cosh", "log2", "log10", "log1p",
     "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "cbrt",
     "fast_exp", "fast_log", "fast_tanh", "fast_sigmoid", "fast_rsqrt", "fast_erf",
+    "erf", "erfc", "gamma", "lgamma",
 )  # fmt: skip
 _OF_TWO_FLOATS = (
     "ps.copysign", "ps.heaviside", "ps.hypot", "ps.nextafter", "ps.fmod", "ps.arctan2", "ps.pow",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy.special
 
@@ -10,7 +12,9 @@ import polysched as ps
 from .case import Array, Case, normal
 
 
-def softmax_of(name: str, f: ps.Input | ps.Func) -> ps.Func:
+def softmax_of(
+    name: str, f: ps.Input | ps.Func, exp: Callable[[ps.Expr], ps.Expr] = ps.exp
+) -> ps.Func:
     """exp(f) along the last axis, scaled to sum 1; the maximum is subtracted first."""
     n, m = f.shape
     i, j = ps.vars("i j")
@@ -19,7 +23,7 @@ def softmax_of(name: str, f: ps.Input | ps.Func) -> ps.Func:
     top, weight, total = ps.Func("top"), ps.Func("weight"), ps.Func("total")
     top[i] = -np.inf
     top[i] = ps.maximum(top[i], f[i, k])
-    weight[i, j] = ps.exp(f[i, j] - top[i])
+    weight[i, j] = exp(f[i, j] - top[i])
     total[i] = 0.0
     total[i] += weight[i, k]
 
@@ -28,10 +32,10 @@ def softmax_of(name: str, f: ps.Input | ps.Func) -> ps.Func:
     return scaled
 
 
-def softmax() -> ps.Func:
+def softmax(exp: Callable[[ps.Expr], ps.Expr] = ps.exp) -> ps.Func:
     """Probabilities from logits, row by row."""
     n, m = ps.sizes("n m")
-    return softmax_of("probability", ps.Input("logit", ps.float32, (n, m)))
+    return softmax_of("probability", ps.Input("logit", ps.float32, (n, m)), exp)
 
 
 def layer_norm(epsilon: float = 1e-5) -> ps.Func:

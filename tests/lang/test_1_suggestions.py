@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.lang.errors.planned import ABSENT, PLANNED
+from polysched.lang.errors.absent import ABSENT
 from polysched.lang.program.program import OF_KERNELS
 
 n, m = ps.sizes("n m")
@@ -32,21 +32,13 @@ def said(owner: Any, name: str) -> str:
     return str(info.value)
 
 
-@pytest.mark.parametrize("name", PLANNED)
-def test_what_is_planned_says_so_and_names_a_way(name: str) -> None:
-    assert (
-        said(ps, name)
-        == f"polysched.{name} is planned and not there yet\n  hint: " + (PLANNED[name])
-    )
-
-
 @pytest.mark.parametrize("name", ABSENT)
 def test_what_others_have_says_what_is_written_here(name: str) -> None:
     assert said(ps, name).endswith(f"is no part of the language\n  hint: {ABSENT[name]}")
 
 
-def test_nothing_that_is_there_is_said_to_be_planned() -> None:
-    assert not (PLANNED.keys() | ABSENT.keys()) & set(ps.__all__)
+def test_nothing_that_is_there_is_said_to_be_absent() -> None:
+    assert not ABSENT.keys() & set(ps.__all__)
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,10 @@ from ..nodes.nodes import Node, Op, Param, ParamInfo, substitute
 from ..nodes.ops import OPS
 from .math_angles import FUNCTIONS as ANGLES
 from .math_cbrt import cbrt
+from .math_erf import FUNCTIONS as ERF
 from .math_exp import exp, sigmoid, tanh
 from .math_fast import FUNCTIONS as FAST
+from .math_gamma import FUNCTIONS as GAMMA
 from .math_inverse import FUNCTIONS as INVERSE
 from .math_log import log
 from .math_pow import power
@@ -117,6 +119,9 @@ _FUNCTIONS: dict[str, Callable[..., Term]] = {
     "fmod": fmod,
     "pow": power,
     **WIDE,
+    **FAST,
+    **ERF,
+    **GAMMA,
     **TRIGONOMETRIC,
     **ANGLES,
     **INVERSE,

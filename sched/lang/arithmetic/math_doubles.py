@@ -94,6 +94,10 @@ class Double:
         """The product with a power of two, or with any number where there is no low part."""
         return Double(self.high * factor, None if self.low is None else self.low * factor)
 
+    def scaled(self, n: Term) -> Double:
+        """The product with 2**n, n being that of `exp_parts`."""
+        return Double(scaled(self.high, n), None if self.low is None else scaled(self.low, n))
+
     def negated(self) -> Double:
         return self.times(-1.0)
 
@@ -119,7 +123,7 @@ def chosen(condition: Term, a: Double, b: Double) -> Double:
 
 
 # logarithms ---------------------------------------------------------------------------------------
-def log_double(dtype: DType, x: Term, low: Term | float = 0.0) -> Double:
+def log_double(dtype: DType, x: Term, low: Term | None = None) -> Double:
     """The natural logarithm of x + low, for a result of `dtype`; x is positive and finite, and for
     float32 it is normal."""
     if dtype == float32:
@@ -131,7 +135,7 @@ def log_double(dtype: DType, x: Term, low: Term | float = 0.0) -> Double:
     found = _log_near_one(f)
     total = fast_sum(n * _LN2_SHORT[0], found.high)
     rest = fma(n, _LN2_SHORT[1], found.rest + total.rest)
-    if isinstance(low, Term):
+    if low is not None:
         rest = rest + low / x
     return fast_sum(total.high, rest)
 
@@ -159,7 +163,7 @@ def with_limits(x: Term, found: Double) -> Double:
 
 # powers of e --------------------------------------------------------------------------------------
 def exp_parts(dtype: DType, x: Double) -> tuple[Term, Double]:
-    """n and p such that e**x = 2**n p, for -746 <= x <= 711; n + 2 bias are the lowest bits of an
+    """n and p such that e**x = 2**n p, for |x| <= 1000; n + 2 bias are the lowest bits of an
     integer."""
     shifted = fma(x.high, _LOG2_E, _SHIFTER + 2 * _BIAS)
     n = shifted - (_SHIFTER + 2 * _BIAS)
@@ -175,7 +179,7 @@ def exp_parts(dtype: DType, x: Double) -> tuple[Term, Double]:
 
 def limited(x: Double) -> Double:
     """An exponent of e with which the result has not yet ceased to be 0 or inf."""
-    high = at_least(at_most(x.high, 711.0), -746.0)
+    high = at_least(at_most(x.high, 1000.0), -800.0)
     if x.low is None:
         return Double(high)
     return Double(high, select(apply("eq", high, x.high), x.low, 0.0))

@@ -63,7 +63,7 @@ class NumPyElement(Suggesting):
 
 def _in_place_of(name: str) -> str:
     """What to write in place of a function of NumPy's that the language does not have."""
-    from ..errors import planned  # loaded on demand: `import polysched` does not need it
+    from ..errors import absent  # loaded on demand: `import polysched` does not need it
 
-    known = planned.instead(name)
+    known = absent.instead(name)
     return "" if known is None else f"ps.{name} {known[0]}: {known[1]}; "

@@ -7,16 +7,23 @@ from collections.abc import Callable
 from .expr import Expr, ExprLike, binary, unary
 
 
-def _fast(of: str, doc: str) -> Callable[[ExprLike], Expr]:
+def _unary(name: str, doc: str) -> Callable[[ExprLike], Expr]:
     def function(x: ExprLike) -> Expr:
         return unary(name, x)
 
-    name = f"fast_{of}"
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{doc} docs/functions.md has the errors."
+    function.__doc__ = doc
     return function
 
 
+def _fast(of: str, doc: str) -> Callable[[ExprLike], Expr]:
+    return _unary(f"fast_{of}", f"{doc} docs/functions.md has the errors.")
+
+
+erf = _unary("erf", "The error function.")
+erfc = _unary("erfc", "1 - erf(x), exact also where that is small.")
+gamma = _unary("gamma", "The gamma function, (x - 1)! for integers x; NaN at those below 0.")
+lgamma = _unary("lgamma", "The logarithm of abs(gamma(x)).")
 fast_exp = _fast("exp", "e to the power of x in fewer instructions; 0 in place of denormals.")
 fast_log = _fast("log", "The natural logarithm in fewer instructions; denormals count as 0.")
 fast_tanh = _fast("tanh", "The hyperbolic tangent in fewer instructions.")
@@ -31,4 +38,16 @@ def pow(x: ExprLike, y: ExprLike) -> Expr:
     return binary("pow", x, y)
 
 
-__all__ = ["pow", "fast_erf", "fast_exp", "fast_log", "fast_rsqrt", "fast_sigmoid", "fast_tanh"]
+__all__ = [
+    "erf",
+    "erfc",
+    "fast_erf",
+    "fast_exp",
+    "fast_log",
+    "fast_rsqrt",
+    "fast_sigmoid",
+    "fast_tanh",
+    "gamma",
+    "lgamma",
+    "pow",
+]

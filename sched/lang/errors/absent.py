@@ -1,17 +1,8 @@
-"""Hints for names that the package does not have: planned ones, and names of other libraries."""
+"""Hints for names of other libraries that the package does not have."""
 
 from __future__ import annotations
 
-_TABLE = (
-    "compute it with NumPy before the call and pass it as an Input, or call NumPy in a stage of "
-    "its own: ps.extern(...)"
-)
 _TUPLE = "a tuple of the real and the imaginary part: dtype=(ps.float32, ps.float32)"
-
-PLANNED: dict[str, str] = {
-    "erf": _TABLE,
-}
-"""Planned names, and what to write until the language has them."""
 
 ABSENT: dict[str, str] = {
     **dict.fromkeys(("complex64", "complex128"), _TUPLE),
@@ -19,6 +10,7 @@ ABSENT: dict[str, str] = {
     **dict.fromkeys(("array", "asarray"), "ps.Input for what a call passes, ps.Const for a table"),
     **dict.fromkeys(("matmul", "dot", "tensordot"), 'ps.einsum("ik,kj->ij", A, B)'),
     "mean": "ps.sum(x[k], k) / n",
+    **dict.fromkeys(("gammaln", "loggamma"), "ps.lgamma(x)"),
     "jit": "a Func is compiled when it is called; ps.Schedule(f).compile() gives a kernel to keep",
 }
 """Names that other libraries have, and what to write in place of them."""
@@ -27,8 +19,6 @@ ABSENT: dict[str, str] = {
 def instead(name: str) -> tuple[str, str] | None:
     """For a name that users of other libraries may look for: why it is missing, and what to write
     instead. None for other names."""
-    if name in PLANNED:
-        return "is planned and not there yet", PLANNED[name]
     if name in ABSENT:
         return "is no part of the language", ABSENT[name]
     return None
