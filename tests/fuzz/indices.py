@@ -47,11 +47,25 @@ class Indices:
             f"({extent} - 1 - {x}) // 2", f"{x} & 3", f"{x} >> 1",
             f"ps.select({x} % 2 == 0, {x}, {x} - 1)", f"ps.abs({x})",
         ]  # fmt: skip
+        if self.choices.chance(30):
+            forms = self._around(x, extent)
         if extent in s.below:
             forms += [f"{x} + 1"] * 4
         if s.positive:
             forms += [f"{x} - 1"] * 4
         return self.choices.pick(forms)
+
+    def _around(self, x: str, extent: str) -> list[str]:
+        """Neighbours of a place in [0, extent), around an axis of this extent or through it."""
+        c = self.choices.below(4)
+        return [
+            f"({x} - 1) % ({extent})", f"({x} + 1) % ({extent})", f"({x} + {c}) % ({extent})",
+            f"(-{x}) % ({extent})", f"({extent} - {c} - {x}) % ({extent})",
+            f"({x} - 1) // ({extent}) + 1", f"ps.select({x} + 1 < {extent}, {x} + 1, 0)",
+            f"ps.select({x} - 1 < 0, {extent} - 1, {x} - 1)",
+            f"ps.select({x} < 1, {x} - 1 + {extent}, {x} - 1)",
+            f"ps.select({self.condition()}, {x}, {x} + 1) % ({extent})",
+        ]  # fmt: skip
 
     def any_inside(self, form: str, extent: str, depth: int = 1) -> str:
         """An index of the given form in [0, extent)."""
@@ -103,6 +117,7 @@ class Indices:
             f"({a} + {c}) // 2", f"{a} + {b}", f"{a} - {b}", f"{a} % 3 - {c}", f"-{a}",
             f"({a} + {b} * 2) // 3", f"ps.maximum({a}, {b} - {c})", f"{n} // 2 - {a}",
             f"ps.abs({a} - {c})", f"3 * {a} + {b}", f"({a} - {c}) % 4", f"{a} - {b} // 2",
+            f"({a} + {c}) % {n}", f"({a} - {c}) // {n}", f"({a} - {b}) % ({n} + 1)",
         ]  # fmt: skip
         if depth > 0:
             forms.append(f"ps.select({self.condition()}, {a}, {b} - {c})")
@@ -163,6 +178,7 @@ class Indices:
             f"({a} >= {c}) & ({a} < {n})", f"({a} < {c}) | ({b} > {c})", f"{n} > {c}",
             f"({a} // 2) % 2 == 0", f"~({a} == {n} - 1)", f"(({a} > 1) ^ ({b} > 1))",
             f"(({a} > 1) == ({b} % 2 == 0))", f"({a} + 1) * 4 <= 3 * {n}",
+            f"({a} + {c}) % {n} == 0", f"({a} - {c}) // {n} < 0", f"({a} + 1) % {n} > {b}",
         ]  # fmt: skip
         if self.world.params:
             p = choices.pick(self.world.params)

@@ -75,6 +75,8 @@ class Loops:
                  Symbol(name, within)),
                 (f"{s.name} // 2", f"{s.name}", Symbol(name, within, below=within)),
                 (f"{s.name} - 2", f"{s.name} + 2", Symbol(name)),
+                ("0", f"({s.name} + 1) % ({extent})", Symbol(name, within, below=within)),
+                (f"({s.name} - 1) % ({extent})", extent, Symbol(name, within)),
             ]  # fmt: skip
         return choices.pick(forms)
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from . import meaning, understood
-from .meaning import arithmetic, evaluate
+from .meaning import arithmetic, evaluate, symbols
 from .meaning.program import Program
 from .programs import Case
 from .vocabulary import InputSpec
@@ -138,3 +138,11 @@ def test_a_wrong_rule_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not _run(case).findings
     monkeypatch.setattr(evaluate, "fused", unfused)
     assert {f.kind for f in _run(case).findings} == {"different values (meaning)"}
+
+
+def test_a_block_that_fails_is_left() -> None:
+    known = symbols.PS()
+    with pytest.raises(ValueError, match="inside"), known.sequential():
+        raise ValueError("inside")
+    assert known.open == []
+    assert known.boundary is not None  # which nobody may ask for in a block

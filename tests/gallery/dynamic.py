@@ -94,7 +94,7 @@ def nussinov() -> ps.Func:
     i, j = ps.vars("i j")
     k = ps.RVar("k", i + 1, j)
 
-    N = ps.Func("N", (n, n), ps.int32)
+    N = ps.Func("N", (n, n))
     pairs = ps.cast(ps.int32, base[i] + base[j] == 3)
     ends = ps.maximum(N[i + 1, j], N[i, j - 1])
     both = N[i + 1, j - 1] + pairs
@@ -128,7 +128,7 @@ def viterbi() -> tuple[ps.Func, ps.Func]:
     t, j = ps.vars("t j")
     k = ps.RVar("k", 0, n)
 
-    score, before = ps.Func("score", (T + 1, n), ps.float32), ps.Func("before", (T, n))
+    score, before = ps.Func("score", (T + 1, n)), ps.Func("before", (T, n))
     score[0, j] = start[j]
     score[t, j] = ps.max(score[t - 1, k] + transition[k, j], k) + emission[t - 1, j]
     before[t, j] = ps.argmax(score[t, k] + transition[k, j], k)

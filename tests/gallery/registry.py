@@ -21,6 +21,7 @@ from . import (
     pyramids,
     recurrences,
     recurrent,
+    science,
     sorting,
     sparse,
     stencils,
@@ -49,6 +50,7 @@ CASES: tuple[Case, ...] = (
     *sparse.CASES,
     *sorting.CASES,
     *factorizations.CASES,
+    *science.CASES,
 )
 _BY_NAME = {case.name: case for case in CASES}
 if len(_BY_NAME) != len(CASES):

@@ -412,6 +412,55 @@ def steps_by_tiles(s: ps.Schedule) -> None:
     assert "keeps 2 of f" in str(s)
 
 
+# dynamic programs, torus, science ---------------------------------------------------------------
+@placement("life_by_modulo", 41, 37, 9)
+def generations_in_strips(s: ps.Schedule) -> None:
+    """Each row of the torus in vectors, which are whole between its ends."""
+    s["f.piece(1)"].vectorize("x", LANES).parallel("y")
+
+
+@placement("viterbi", 31, 23)
+def paths_by_vectors_of_states(s: ps.Schedule) -> None:
+    s["score.max0"].update(0).reorder("k", "j").vectorize("j", LANES)
+
+
+@placement("nussinov", 31)
+def parts_of_an_rna_by_diagonals(s: ps.Schedule) -> None:
+    """All parts of one length are folded at once."""
+    _, j = s["N"].wavefront("i.down", "j")
+    s["N"].parallel(j)
+
+
+@placement("black_scholes", 301)
+def options_in_vectors(s: ps.Schedule) -> None:
+    """What both prices need is computed once, for a block of options at a time."""
+    call, put = s["call"], s["put"]
+    for f in (call, put):
+        io, i = f.split("i", 64)
+        f.vectorize(i, LANES).parallel(io)
+
+
+@placement("n_body", 45)
+def bodies_in_vectors(s: ps.Schedule) -> None:
+    for axis in range(3):
+        s[f"force.sum{axis}"].update(0).reorder("k", "i").vectorize("i", LANES)
+    s["moved"].vectorize("i", LANES)
+    s["faster"].vectorize("i", LANES)
+
+
+@placement("log_mel", 13, 32, 17)
+def sound_by_frames(s: ps.Schedule) -> None:
+    """A few frames at a time, from samples to bands."""
+    f = s["mel"]
+    to, _ = f.split("t", 4)
+    f.parallel(to).vectorize("m", LANES)
+    for name in ("mel.sum0", "power", "real.sum0", "imaginary.sum0", "frame"):
+        s[name].compute_at(f, to)
+    for name in ("real.sum0", "imaginary.sum0"):
+        s[name].update(0).reorder("k", "t", "b").vectorize("b", LANES)
+    s["mel.sum0"].update(0).reorder("r", "t", "m").vectorize("m", LANES)
+
+
 # tests ------------------------------------------------------------------------------------------
 @pytest.mark.slow
 @pytest.mark.parametrize("p", PLACEMENTS, ids=repr)

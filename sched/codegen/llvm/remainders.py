@@ -73,8 +73,8 @@ def _is_far(b: FunctionBuilder, x: Value, y: Value) -> Value:
 
 def _scaled(b: FunctionBuilder, y: Value, x: Value) -> Value:
     """y * 2^k with the smallest k >= 0 for which x / y * 2^-k is below 2^m for certain."""
-    apart = b.binary("sub", _exponent(b, x), _exponent(b, y))
-    k = b.binary("sub", apart, b.like(apart, x.dtype.format.mantissa - 1))
+    distance = b.binary("sub", _exponent(b, x), _exponent(b, y))
+    k = b.binary("sub", distance, b.like(distance, x.dtype.format.mantissa - 1))
     k = b.intrinsic("smax", k, b.like(k, 0))
     half = b.binary("lshr", k, b.like(k, 1))  # 2^k itself may be too large for the type
     other = b.binary("sub", k, half)

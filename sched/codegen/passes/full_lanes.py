@@ -6,7 +6,7 @@ lanes v in [x, x + 8):               ->   if x + 7 < n:
 
 if x + 8 <= n, too. A comparison of two functions of the lane whose difference only
 rises, or only falls, holds in all lanes if it holds in the last one, or the first, and fails in all
-of them likewise, which is assumed of those that are about the ends of an axis; a minimum is the
+of them likewise, which is assumed of those that are about the borders of an axis; a minimum is the
 same operand in all lanes if it is that in this one, and x % n is x in all of them if 0 <= x < n is
 so in the first and in the last one.
 """
@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Op, integer, postorder, replaced_all
-from ...poly.sets.ends import NEGATED, at_ends
+from ...poly.sets.borders import NEGATED, at_borders
 from ...poly.sets.lanes import CHOSEN, FAILS_LESS, is_own_remainder, moving, rises
 from ...poly.sets.simplify import FALSE, TRUE, truth
 from ..ir.inequalities import strongest
@@ -56,7 +56,7 @@ class _Known:
         self._done: dict[Node, Node] = {}
         places = _places(stmt)
         waiting = [*reversed(expressions(stmt))]
-        self._fails = at_ends(waiting, lanes.var, places)
+        self._fails = at_borders(waiting, lanes.var, places)
         while waiting:
             node = waiting[-1]
             missing = [a for a in self._live(node) if a not in self._done]

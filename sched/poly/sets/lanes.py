@@ -3,8 +3,8 @@
 `stride` and `near` decide whether lanes take a few vector loads or one load each. `in_full_vectors`
 simplifies expressions for the case that all lanes are active and none is at a border. Then a
 comparison of two functions of the lane whose difference only rises, or only falls, holds in all of
-them, or in none if it is about the ends of an axis; a minimum equals the operand that changes with
-the lane, and an index that goes round is itself.
+them, or in none if it is about the borders of an axis; a minimum equals the operand that changes
+with the lane, and an index that goes round is itself.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Op, Var, dtype_of, leaves_below, postorder
-from .ends import at_ends
+from .borders import at_borders
 from .linear import LaneOffsets, coefficient, direction, is_small, lane_offsets
 from .simplify import FALSE, TRUE, reads_memory, simpler
 
@@ -86,7 +86,7 @@ def in_full_vectors(
         places: the nodes of indices: only there a minimum is replaced by one of its operands.
     """
     done: dict[Node, Node] = {}
-    fails = at_ends(roots, var, places)
+    fails = at_borders(roots, var, places)
     for node in postorder(*roots):
         made = simpler(node.with_args(tuple(done[a] for a in node.args)))
         match made:

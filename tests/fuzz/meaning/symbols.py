@@ -103,8 +103,10 @@ class PS(SimpleNamespace):
         if self.open:
             self.open[-1].items.append(block)
         self.open.append(block)
-        yield None if name is None else Tree("symbol", extra=(name, "index"))
-        self.open.pop()
+        try:
+            yield None if name is None else Tree("symbol", extra=(name, "index"))
+        finally:
+            self.open.pop()
 
     def _outside(self, what: str) -> None:
         if self.open:

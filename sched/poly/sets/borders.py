@@ -1,4 +1,4 @@
-"""Which conditions of selects are those of the few iterations at the ends of an axis.
+"""Which conditions of selects are those of the few iterations at the borders of an axis.
 
 select(x - 1 < 0, n - 1, x - 1)     of (x - 1) % n, by hand: x - 1 but for the first iteration
 select(x >= n, x - n, x)            x but for the last ones
@@ -21,7 +21,7 @@ FEW = 8
 """Indices below this are at the beginning of an axis."""
 
 
-def at_ends(roots: Iterable[Node], var: Var, places: Collection[Node]) -> frozenset[Node]:
+def at_borders(roots: Iterable[Node], var: Var, places: Collection[Node]) -> frozenset[Node]:
     """Comparisons in the conditions of selects that are best taken to fail where all lanes of a
     vector do the same. Those that something else needs to hold are none of them.
 
@@ -63,13 +63,13 @@ def _is_disjunction(node: Node) -> bool:
 
 
 def _is_rare(select: Op, var: Var, is_place: bool) -> bool:
-    """Whether the condition of a select holds at the ends of an axis only, by what is chosen then,
-    or else by what is compared."""
+    """Whether the condition of a select holds at the borders of an axis only, by what is chosen
+    then, or else by what is compared."""
     condition, *arms = select.operands
     moves = [var in leaves_below(arm) for arm in arms]
     if is_place and moves[0] != moves[1]:
         return moves[1]
-    return all(_is_end(part, var) for part in _terms(condition))
+    return all(_is_border(part, var) for part in _terms(condition))
 
 
 def _terms(condition: Node) -> list[Node]:
@@ -78,7 +78,7 @@ def _terms(condition: Node) -> list[Node]:
     return [condition]
 
 
-def _is_end(node: Node, var: Var) -> bool:
+def _is_border(node: Node, var: Var) -> bool:
     """Whether an index is compared to be among the first few of an axis, or behind its extent."""
     if not isinstance(node, Op) or node.op not in NEGATED:
         return False

@@ -1,4 +1,4 @@
-"""Which conditions of selects are taken to be those of the ends of an axis."""
+"""Which conditions of selects are taken to be those of the borders of an axis."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 import polysched as ps
 from polysched.lang.nodes.nodes import Node, Op, Read, postorder
-from polysched.poly.sets.ends import at_ends
+from polysched.poly.sets.borders import at_borders
 
 n, k = ps.sizes("n"), ps.size("k")
 i = ps.vars("i")
@@ -21,7 +21,7 @@ def found(value: ps.Expr) -> list[str]:
     reads = (r for r in postorder(root) if isinstance(r, Read))
     places: set[Node] = set(postorder(*(a for r in reads for a in r.index)))
     (var,) = f.history.typed()[0].vars
-    fails = at_ends((root,), var, places)
+    fails = at_borders((root,), var, places)
     return sorted(c.op for c in postorder(root) if isinstance(c, Op) and c in fails)
 
 
