@@ -26,6 +26,7 @@ from .math_terms import (
     cast,
     constant,
     fma,
+    for_type,
     from_bits,
     polynomial,
     power_of_two,
@@ -169,13 +170,23 @@ def _log1p(dtype: DType, x: Term) -> Term:
 
 def _parts(dtype: DType, x: Term) -> tuple[Term, Term, Term]:
     """n, f and log(1 + f) - f, where x = 2**n (1 + f)."""
-    if dtype == float32:
-        n, f, minus_s, rest = log64_parts(x, 0.0, _SHORT_LOG)
-        return n, f, minus_s * rest
+    return for_type(_PARTS, dtype)(x)
+
+
+def _short_parts(x: Term) -> tuple[Term, Term, Term]:
+    """Of a float32 in float64, where none is denormal."""
+    n, f, minus_s, rest = log64_parts(x, 0.0, _SHORT_LOG)
+    return n, f, minus_s * rest
+
+
+def _long_parts(x: Term) -> tuple[Term, Term, Term]:
     tiny = x < 2.0 ** (1 - _BIAS)
     lift = select(tiny, constant(-54.0, float64), 0.0)
     n, f, minus_s, rest = log64_parts(select(tiny, x * 2.0**54, x), lift, SERIES_64)
     return n, f, minus_s * rest
+
+
+_PARTS = {float32: _short_parts, float64: _long_parts}
 
 
 def _with_limits(x: Term, found: Term) -> Term:
