@@ -7,6 +7,7 @@ from zlib import crc32
 from . import (
     attention,
     bilateral,
+    camera,
     convolution,
     deep,
     dynamic,
@@ -34,6 +35,7 @@ CASES: tuple[Case, ...] = (
     *stencils.CASES,
     *images.CASES,
     *fixed_point.CASES,
+    *camera.CASES,
     *bilateral.CASES,
     *pyramids.CASES,
     *pipelines.CASES,

@@ -92,6 +92,33 @@ def unsharp_in_strips(s: ps.Schedule) -> None:
     assert "keeps 1 of image_repeat_edge" in str(s)
 
 
+@placement("median_5x5", 17, 19)
+def median_in_tiles(s: ps.Schedule) -> None:
+    """Columns of a tile are sorted once for all pixels beside them."""
+    f = s["median"]
+    yo, xo, _, x = f.tile("y", "x", 8, 16)
+    f.vectorize(x).parallel(yo)
+    s["columns"].compute_at(f, xo).vectorize("x", LANES)
+    s["image_repeat_edge"].compute_inline()
+    assert "store columns[8, 20" in str(s)
+
+
+@placement("camera_pipe", 17, 18)
+def camera_in_strips(s: ps.Schedule) -> None:
+    """Clean pixels once for all planes; the mirrored ones slide along, colours are not stored."""
+    for name in "RGB":
+        f = s[name]
+        yo, y = f.split("y", 8)
+        f.parallel(yo).vectorize("x", LANES)
+    clean = s["clean"].compute_root()
+    yo, y = clean.split("y", 8)
+    clean.parallel(yo).vectorize("x", LANES)
+    s["sensor_mirror"].compute_at(clean, y).store_at(clean, yo)
+    for name in ("red", "green", "blue"):
+        s[name].compute_inline()
+    assert "keeps 5 of sensor_mirror" in str(s)
+
+
 HARRIS = ("xx", "xy", "yy", "gx", "gy")
 
 

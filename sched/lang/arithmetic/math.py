@@ -125,6 +125,5 @@ _FUNCTIONS: dict[str, Callable[..., Term]] = {
     **TRIGONOMETRIC,
     **ANGLES,
     **INVERSE,
-    **FAST,
     "cbrt": cbrt,
 }

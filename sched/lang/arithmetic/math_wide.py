@@ -27,6 +27,7 @@ from .math_terms import (
     cast,
     constant,
     fma,
+    for_type,
     from_bits,
     polynomial,
     power_of_two,
@@ -46,8 +47,6 @@ _EXP = {
     float64: exp_coefficients(float64),
 }
 _SINH = tuple(1 / factorial(k) for k in range(3, 15, 2))
-#: The series of artanh, as far as float32 needs it; the signs are those of `log`.
-_SHORT_LOG = tuple(-2 / (2 * k + 1) for k in range(1, 6))
 #: Below it the functions of which it is said are their arguments.
 _SMALL = 2.0**-54
 
@@ -149,7 +148,7 @@ def _logarithm(in_one: tuple[float, float], in_n: tuple[float, float]) -> Callab
     """log(x) times a number `in_one`, of which `in_n` is the product with log(2)."""
 
     def logarithm(dtype: DType, x: Term) -> Term:
-        n, f, rest = _parts(dtype, x)
+        n, f, rest = _parts(x)
         product = f * in_one[0]
         low = fma(f, in_one[0], -1.0 * product)
         total, off = _fast_sum(n * in_n[0], product)
@@ -164,16 +163,13 @@ def _log1p(dtype: DType, x: Term) -> Term:
     u = 1.0 + x
     of_x = u - 1.0
     c = (1.0 - (u - of_x)) + (x - of_x)
-    n, f, rest = _parts(dtype, u)
+    n, f, rest = _parts(u)
     low = fma(n, _LN2[1], rest + c / u)
     return select(absolute(x) < _SMALL, x, with_limits(u, fma(n, _LN2[0], f + low)))
 
 
-def _parts(dtype: DType, x: Term) -> tuple[Term, Term, Term]:
+def _parts(x: Term) -> tuple[Term, Term, Term]:
     """n, f and log(1 + f) - f, where x = 2**n (1 + f)."""
-    if dtype == float32:
-        n, f, minus_s, rest = log64_parts(x, 0.0, _SHORT_LOG)
-        return n, f, minus_s * rest
     tiny = x < 2.0 ** (1 - _BIAS)
     lift = select(tiny, constant(-54.0, float64), 0.0)
     n, f, minus_s, rest = log64_parts(select(tiny, x * 2.0**54, x), lift, SERIES_64)
@@ -197,12 +193,8 @@ def _hypot(dtype: DType, x: Term, y: Term) -> Term:
 
 def _by_type(single: Function, of: Callable[..., Term]) -> Function:
     """A function of float32 by a formula of its own, and of float64."""
-    double = in_float64(of)
-
-    def function(x: Term) -> Term:
-        return single(x) if x.dtype == float32 else double(x)
-
-    return function
+    formulas = {float32: single, float64: in_float64(of)}
+    return lambda x: for_type(formulas, x.dtype)(x)
 
 
 FUNCTIONS: dict[str, Function] = {
