@@ -76,6 +76,19 @@ ps.show.animation(s2, n=6, m=5)
 _AUTOMATIC = r"""s3 = ps.Schedule.auto(C, threads=4, target="x86-64-v3")
 s3.comment(r"dollars: from $1 to $2, and \(brackets\)")
 """
+_PROFILED = """import numpy as np
+image = ps.Input("image", ps.float32, (n + 2, m + 2))
+across, blurred = ps.Func("across"), ps.Func("blurred", (n, m))
+across[i, j] = image[i, j] + image[i, j + 1] + image[i, j + 2]
+blurred[i, j] = across[i, j] + across[i + 1, j] + across[i + 2, j]
+s4 = ps.Schedule(blurred)
+s4[blurred].split(i, 32)
+s4[blurred].parallel("io").vectorize(j, 8)
+s4[across].compute_at(blurred, "io").vectorize(j, 8)
+with ps.threads(2):
+    profile = s4.compile().profile(np.ones((1026, 1026), np.float32))
+profile
+"""
 _UPDATE = 's["C.update(0)"]'
 _REPORT = """kernel = s.compile()
 kernel.report("report.html", n=256, p=256, m=256).name
@@ -123,6 +136,9 @@ SCENES = (
     Scene("refusal", _STENCIL, ("is refused", "Hint: skew")),
     Scene("animation", _ANIMATED, ("rows", "no longer kept", "10 / 16"), steps=9),
     Scene("report", _REPORT, ("float32",), page="report.html"),
+    Scene("profile", _PROFILED, ("across", "of peak", "worker 1")),
+    Scene("halo", "ps.halo(blurred)", ("image", "behind")),
+    Scene("dependence", "s.dependences()[0]", ("must run after",)),
     Scene("explorer", "ps.explore(C)", ("as written", "reorder 'k', 'j'")),
     Scene(
         "explorer-after", "ps.explore(C)", ("(vector)", ".vectorize('j', ps.native)"),

@@ -62,7 +62,7 @@ STYLE = (
     f"{_LIGHT_PAGES}{{{_variables(0)}}}"
     f"{_DARK_PAGES}{{{_variables(1)}}}"
     ".polysched code,.polysched pre,.polysched .mono{font:12px/1.5 ui-monospace,SFMono-Regular,"
-    "Menlo,Consolas,monospace;background:none;color:inherit}"
+    "Menlo,Consolas,monospace;background:none;color:inherit;padding:0}"
     ".polysched pre{margin:0;padding:0;white-space:pre;word-break:normal}"
     ".polysched .faint{color:var(--ps-faint)}"
     ".polysched .head{font-weight:600;margin:2px 0 4px}"
@@ -97,8 +97,9 @@ def display(*content: Content, style: str = "") -> Markup:
 
 
 def _first(style: str) -> str:
-    """Rules that go before those of the page around, as of JupyterLab for tables and code."""
-    return style.replace(".polysched ", ".polysched.polysched ")
+    """Rules that go before those of the page around, as of JupyterLab for tables and code: as if
+    displays had an id. Such a page has several displays, so they have none."""
+    return style.replace(".polysched ", ".polysched:not(#_) ")
 
 
 def page(title: str, *content: Content, style: str = "", script: str = "") -> Markup:

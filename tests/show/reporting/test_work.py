@@ -9,13 +9,19 @@ import numpy as np
 import pytest
 
 import polysched as ps
+from polysched.checking.arguments import random_arguments
 from polysched.checking.execute import Machine, Touch, Write
+from polysched.codegen.ir.ir import Load, Store
 from polysched.codegen.runtime.preconditions import Preconditions
 from polysched.interp.evaluate import Symbols
 from polysched.lang.call.binding import bind
+from polysched.lang.nodes.nodes import postorder
 from polysched.show.reporting.roofline import Point, Roofs, roofline
 from polysched.show.reporting.subject import Subject
 from polysched.show.reporting.work import Work
+from polysched.testing.choices import Choices
+from polysched.testing.directives import apply_random
+from polysched.testing.programs import random_program
 
 n, m, l = ps.sizes("n m l")
 i, j = ps.vars("i j")
@@ -102,6 +108,46 @@ def test_bytes_and_operations_are_those_of_an_execution(make: Any) -> None:
     assert found.whole("loaded") == watcher.loaded
     assert found.whole("held") == watcher.held
     assert found.whole("bytes") == watcher.stored + watcher.loaded
+
+
+class Loading(Machine):
+    """Counts each load of a store that happens, also of elements that were loaded already."""
+
+    def _store(self, s: Store, functions: Any, env: Any) -> Any:
+        done = super()._store(s, functions, env)
+        loads = [x for x in postorder(s.value, *s.index) if isinstance(x, Load)]
+        for x in loads if done else ():
+            if x.guard is None or self.holds(functions[x.guard]):
+                name = "held" if x.buffer.kind == "stack" else "loaded"
+                found = getattr(self.watcher, name) + x.buffer.dtype.itemsize
+                setattr(self.watcher, name, found)
+        return done
+
+
+class Storing(Watcher):
+    """Adds up what is stored."""
+
+    def joint(self, path: Any, writes: list[Write]) -> None:
+        for w in writes:
+            self._add("stored", w.to)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_bytes_of_random_schedules_are_those_of_an_execution(seed: int) -> None:
+    choices = Choices.from_seed(seed)
+    sample = random_program(choices)
+    s = ps.Schedule(sample.build())
+    apply_random(choices, s, 4, sample.namespace())
+    arguments = random_arguments(s.program, {"n": 7, "m": 5}, seed)
+    kernel, bound = s.compile(), bind(s.program, (), arguments)
+    values = Preconditions(s.requirements, s.program).check(bound)
+    work, watcher = Work(Subject(kernel, kernel, values, s), values), Storing()
+    arrays = {s.program.names[t]: a.copy() for t, a in bound.arrays.items()}
+    arrays |= {s.program.names[a]: bound.arrays[a.initial].copy() for a in s.program.inouts}
+    Loading(kernel._lowered.module, Symbols(values, bound.params), arrays, watcher).run()
+    assert not any(found.at_most for found in work.stages.values())
+    for what in ("loaded", "stored", "held"):
+        assert work.whole(what) == getattr(watcher, what), what
 
 
 def test_arrays_are_counted_once_and_inouts_twice() -> None:
