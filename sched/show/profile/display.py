@@ -12,7 +12,7 @@ from .picture import picture
 if TYPE_CHECKING:
     from .profile import Profile, StageTime
 
-BAR = 160
+BAR = 120
 """Pixels of the longest bar."""
 
 

@@ -242,7 +242,7 @@ def test_the_way_from_python_and_back_is_that_of_ordinary_calls() -> None:
     code, _ = marked(blur(), ALL)
     found = runs.Runs(code, [], plain=[1.0, 3.0, 2.0], called=[5.0, 2.5, 2.75])
     assert found.usual == 2.75
-    assert found.way == 0.75
+    assert found.way == 1.5
     assert runs.Runs(code, [], plain=[3.0], called=[2.0]).way == 0.0
 
 
