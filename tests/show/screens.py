@@ -73,6 +73,20 @@ s2[rows].compute_at(g, "ii").vectorize(j, 4)
 s2[rows].store_at(g, "io")
 ps.show.animation(s2, n=6, m=5)
 """
+_PROFILED = """import numpy as np
+across, down = ps.Func("across"), ps.Func("down", (n, m))
+image = ps.Input("image", ps.float32, (n + 2, m + 2))
+across[i, j] = image[i, j] + image[i, j + 1] + image[i, j + 2]
+down[i, j] = across[i, j] + across[i + 1, j] + across[i + 2, j]
+s3 = ps.Schedule(down)
+s3[across].parallel(i)
+s3[across].vectorize(j, 8)
+s3[down].parallel(i)
+s3[down].vectorize(j, 8)
+with ps.threads(2):
+    profile = s3.compile().profile(np.ones((2050, 2050), np.float32))
+profile
+"""
 _UPDATE = 's["C.update(0)"]'
 _REPORT = """kernel = s.compile()
 kernel.report("report.html", n=256, p=256, m=256).name
@@ -114,9 +128,11 @@ SCENES = (
     Scene("refusal", _STENCIL, ("is refused", "Hint: skew")),
     Scene("animation", _ANIMATED, ("rows", "no longer kept", "10 / 16"), steps=9),
     Scene("report", _REPORT, ("float32",), page="report.html"),
-    Scene("explorer", "ps.explore(C)", ("as written", "reorder 'k', 'j'")),
+    Scene("profile", _PROFILED, ("on 2 threads", "loop i on", "caller", "worker 1", "GFLOP/s")),
+    Scene("explorer", "ps.explore(C)", ("as written", "reorder 'k', 'j'", "C.update(0), i=2")),
     Scene(
-        "explorer-after", "ps.explore(C)", ("(vector)", ".vectorize('j', ps.native)"),
+        "explorer-after", "ps.explore(C)",
+        ("(vector)", ".vectorize('j', ps.native)", "lanes of a vector"),
         clicks=(_UPDATE + ".reorder('k', 'j')", _UPDATE + ".vectorize('j', ps.native)"),
     ),
 )  # fmt: skip
@@ -243,10 +259,11 @@ class Stage:
         return cell.locator(".polysched.explorer" if scene.is_explorer else ".polysched").first
 
     def settled(self, scene: Scene) -> None:
-        """Waits until no candidate of an explorer waits for its verdict."""
+        """Waits until an explorer has its picture and no candidate waits for its verdict."""
         if scene.is_explorer:
             self.of(scene).locator(".move.legal").first.wait_for(state="attached")
             self.of(scene).locator(".move.pending").first.wait_for(state="detached")
+            self.of(scene).locator(".picture:not(.old)").wait_for()
 
     def click(self, scene: Scene, words: str) -> None:
         """Clicks a legal candidate, and waits until the step that it makes is shown."""
