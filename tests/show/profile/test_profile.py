@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
+from threading import enumerate as enumerate_threads
 from typing import Any
 
 import numpy as np
@@ -195,6 +196,24 @@ def test_a_look_counts_for_the_region_that_a_thread_is_in() -> None:
         code.state[0, WORDS["region"]], code.state[0, WORDS["part"]] = region, part
         runs._Sampler(code, looks).look()
     assert looks == {(1, part): 2}
+
+
+@pytest.mark.parametrize("at", [1, 3, 4])
+def test_nobody_looks_any_more_when_a_run_is_interrupted(at: int) -> None:
+    code, _ = marked(blur("deep"), NOTHING)
+    count = 0
+
+    def step() -> float:
+        nonlocal count
+        count += 1
+        if count == at:
+            raise KeyboardInterrupt
+        return 1.0
+
+    with pytest.raises(KeyboardInterrupt):
+        runs.runs(code, runs.Steps(lambda: None, step, step, step))
+    assert count == at
+    assert "polysched-profile" not in {thread.name for thread in enumerate_threads()}
 
 
 def test_what_is_too_short_for_looks_is_estimated() -> None:
