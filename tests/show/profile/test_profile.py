@@ -259,9 +259,11 @@ def test_a_profile_says_what_stages_do() -> None:
 
 def test_the_way_from_python_and_back_is_that_of_ordinary_calls() -> None:
     code, _ = marked(blur(), ALL)
-    found = runs.Runs(code, [], plain=[1.0, 3.0, 2.0], called=[5.0, 2.5, 2.75])
-    assert found.usual == 2.75
-    assert found.way == 1.5
+    times = {"plain": [9.0, 1.0, 3.0, 2.0], "called": [5.0, 2.5, 2.75, 8.0]}
+    assert runs.Runs(code, [], **times).usual == 3.875
+    assert runs.Runs(code, [], **times).way == 2.75 - 2.0
+    threaded, _ = marked(blur("parallel"), ALL)
+    assert runs.Runs(threaded, [], **times).way == 2.5 - 1.0
     assert runs.Runs(code, [], plain=[3.0], called=[2.0]).way == 0.0
 
 
