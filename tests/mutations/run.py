@@ -294,6 +294,10 @@ FAULTS = (
         ".callbacks and not side_effects", ".callbacks and False", PROFILES_REFUSED,
     ),
     Fault(
+        "changes of a run before are copied", "show/profile/runs.py",
+        "    state[:, :FIRST_EVENT] = 0\n", "", PROFILES,
+    ),
+    Fault(
         "traces are in seconds", "show/profile/profile.py",
         '"ts": s.start * 1e6', '"ts": s.start', TRACES,
     ),

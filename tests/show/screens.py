@@ -139,9 +139,10 @@ SCENES = (
     Scene("profile", _PROFILED, ("across", "of peak", "worker 1")),
     Scene("halo", "ps.halo(blurred)", ("image", "behind")),
     Scene("dependence", "s.dependences()[0]", ("must run after",)),
-    Scene("explorer", "ps.explore(C)", ("as written", "reorder 'k', 'j'")),
+    Scene("explorer", "ps.explore(C)", ("as written", "reorder 'k', 'j'", "C.update(0), i=2")),
     Scene(
-        "explorer-after", "ps.explore(C)", ("(vector)", ".vectorize('j', ps.native)"),
+        "explorer-after", "ps.explore(C)",
+        ("(vector)", ".vectorize('j', ps.native)", "lanes of a vector"),
         clicks=(_UPDATE + ".reorder('k', 'j')", _UPDATE + ".vectorize('j', ps.native)"),
     ),
 )  # fmt: skip
@@ -268,10 +269,11 @@ class Stage:
         return cell.locator(".polysched.explorer" if scene.is_explorer else ".polysched").first
 
     def settled(self, scene: Scene) -> None:
-        """Waits until no candidate of an explorer waits for its verdict."""
+        """Waits until an explorer has its picture and no candidate waits for its verdict."""
         if scene.is_explorer:
             self.of(scene).locator(".move.legal").first.wait_for(state="attached")
             self.of(scene).locator(".move.pending").first.wait_for(state="detached")
+            self.of(scene).locator(".picture:not(.old)").wait_for()
 
     def click(self, scene: Scene, words: str) -> None:
         """Clicks a legal candidate, and waits until the step that it makes is shown."""

@@ -74,7 +74,7 @@ STYLE = (
     # JupyterLab aligns tables by rules with two classes.
     ".polysched.polysched th,.polysched.polysched td{text-align:left}"
     ".polysched.polysched td.number,.polysched.polysched th.number{text-align:right;"
-    "font-variant-numeric:tabular-nums}"
+    "white-space:nowrap;font-variant-numeric:tabular-nums}"
     ".polysched svg{max-width:100%;height:auto}"
     ".polysched svg text{fill:var(--ps-ink);font:11px ui-monospace,Menlo,Consolas,monospace}"
 )

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..parts.drawing import Drawing
 from ..parts.markup import Content, Markup, tag
-from ..parts.theme import SERIES, display, page
+from ..parts.theme import SERIES, colour, display, page
 from . import table
 from .picture import picture
 
 if TYPE_CHECKING:
     from .profile import Profile, StageTime
 
-BAR = 160
-"""Pixels of the longest bar."""
+BAR = 120
+"""Pixels of the longest bar, with its error."""
 
 
 def whole(p: Profile, *content: Content) -> Markup:
@@ -46,7 +47,14 @@ def _cell(number: int, words: str) -> Markup:
 
 
 def _bar(p: Profile, s: StageTime) -> Markup:
-    longest = max((x.seconds for x in p.stages), default=0.0) or 1.0
-    width = BAR * s.seconds / longest
-    style = f"background:{SERIES[0]};height:10px;margin-top:4px;width:{width:.1f}px"
-    return tag("div", style=style)
+    """The time of a stage as a bar; what was sampled has its standard error around the end."""
+    longest = max((x.seconds + x.error for x in p.stages), default=0.0) or 1.0
+    d = Drawing(BAR + 2, 14, f"{s.name}: {table.duration(s.seconds)}")
+    end, error = (BAR * x / longest for x in (s.seconds, s.error))
+    d.rect(0, 3, end, 9, fill=SERIES[0])
+    if error:
+        first, last = max(end - error, 0.0) + 1, end + error + 1
+        d.line(first, 7.5, last, 7.5, stroke=colour("ink"))
+        for x in (first, last):
+            d.line(x, 4, x, 11, stroke=colour("ink"))
+    return d.svg()

@@ -83,7 +83,8 @@ class Profile:
 
     Attributes:
         signature: the arguments and results of the kernel.
-        seconds: of the median run, by a clock outside of it.
+        seconds: of the median run, by a clock around its native code, with what a call takes
+            around that: checks, and what Python needs.
         least, most: the shortest and the longest run. runs: how many there were.
         plain: the median of calls of the ordinary kernel, between these.
         overhead: by which part the shortest run takes longer than the shortest of these.
@@ -116,7 +117,7 @@ class Profile:
 
     @property
     def calling(self) -> float:
-        """Seconds outside of the loops: checks of arguments, and memory."""
+        """Seconds outside of the loops: checks, memory, and the way from Python and back."""
         return self.seconds - sum(s.seconds for s in self.stages)
 
     def to_dict(self) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from ...codegen.ir.counts import WEIGHTS, Counts
@@ -18,7 +17,7 @@ from ..reporting.measure import Repeated
 from .instrumented import STATE, Instrumented, instrumented, plain
 from .marking import Limits
 from .profile import Profile, StageTime
-from .runs import Runs, Steps, runs
+from .runs import Runs, Steps, Timed, runs
 from .totals import StageTotal, Totals, error, spans, totals
 
 OVERHEAD, TRIES, FACTOR = 0.05, 3, 8.0
@@ -45,11 +44,11 @@ def profile(
         code = instrumented(loops, prepared.values, limits, threads)
         with_state = {**arrays, STATE: code.state}
         marked = code.variant.prepared(dict(prepared.values), with_state)
-        run = partial(code.variant.run, marked, with_state, chosen._pool)
-        ordinary = partial(variant.run, prepared, arrays, chosen._pool)
+        run = Timed(code.variant, marked, with_state, chosen._pool)
+        ordinary = Timed(variant, prepared, arrays, chosen._pool)
         # There are words for so many threads, whoever asks for more of them meanwhile.
         with pinned(threads):
-            found = runs(code, Steps(call.restore, ordinary, run))
+            found = runs(code, Steps(call.restore, call.run, ordinary, run))
         if found.overhead <= OVERHEAD:
             break
         limits = Limits(limits.least * FACTOR, limits.part * FACTOR)
@@ -62,11 +61,11 @@ def _profile(kernel: Kernel, found: Runs, values: Mapping[str, Any], threads: in
     peak, source = _peak(code)
     happened, cut = spans(code, middle.state, found.ticks)
     stages = [*_stages(code, sums, values, peak * threads), *_inlined(code, sums)]
-    seconds = sorted(r.seconds for r in found.profiled)
+    seconds = sorted(r.seconds + found.way for r in found.profiled)
     whole = sums.inside * threads
     return Profile(
         signature=kernel.signature,
-        seconds=middle.seconds,
+        seconds=middle.seconds + found.way,
         least=seconds[0],
         most=seconds[-1],
         runs=len(seconds),

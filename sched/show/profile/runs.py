@@ -7,17 +7,22 @@ import random
 import threading
 import time
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cache
 from statistics import median
 from typing import Any
 
-from ...codegen.ir.mark_words import FIRST_REGION, WORDS
+import numpy as np
+
+from ...codegen.ir.mark_words import EVENTS, FIRST_EVENT, FIRST_REGION, WORDS
 from ...codegen.llvm import kept_module
 from ...codegen.llvm.attributes import machine_attributes
 from ...codegen.llvm.marks import CLOCK, clock_text
 from ...codegen.llvm.names import quoted, symbol
 from ...codegen.llvm.polls import CLOCK_NAME
+from ...codegen.runtime.arena import Pool
+from ...codegen.runtime.variant import Prepared, Variant
 from ...lang.nodes.dtypes import Array
 from ...targets.host import default_target
 from .instrumented import Instrumented
@@ -32,7 +37,7 @@ LOOK = 0.5e-3, 1.5e-3
 
 @dataclass(frozen=True)
 class Run:
-    """A profiled run: how long it took by a clock outside, and the words of all threads."""
+    """A profiled run: how long it took by a clock around it, and the words of all threads."""
 
     seconds: float
     state: Array
@@ -43,7 +48,8 @@ class Runs:
     """Profiled runs.
 
     Attributes:
-        plain: seconds of the ordinary runs between them.
+        plain: seconds of the ordinary code, between them.
+        called: seconds of whole calls of the kernel, between them.
         ticks: of the clock of marks, in a second.
         looks: how often a part was met at random moments, by region and part.
     """
@@ -51,6 +57,7 @@ class Runs:
     code: Instrumented
     profiled: list[Run] = field(default_factory=list)
     plain: list[float] = field(default_factory=list)
+    called: list[float] = field(default_factory=list)
     ticks: float = 1.0
     looks: dict[tuple[int, int], int] = field(default_factory=dict)
 
@@ -68,24 +75,65 @@ class Runs:
 
     @property
     def usual(self) -> float:
-        """Seconds of the median ordinary run."""
-        return median(self.plain)
+        """Seconds of the median call."""
+        return median(self.called)
+
+    @property
+    def way(self) -> float:
+        """Seconds that a call takes around its native code, for checks and for Python.
+
+        Others on the machine disturb medians, and the very shortest calls find in caches what usual
+        ones do not: those are compared that a quarter is shorter than; but the shortest ones where
+        loops wait for threads, which disturbs all others far more.
+        """
+        part = 0.0 if self.code.variant.is_threaded else 0.25
+        called, plain = (sorted(x)[int(part * len(x))] for x in (self.called, self.plain))
+        return max(called - plain, 0.0)
 
 
 @dataclass(frozen=True)
 class Steps:
-    """What a run is made of: `restore` gives InOuts their values, `plain` runs the ordinary code,
-    `marked` that with marks."""
+    """What runs are made of: `restore` gives InOuts their values, `call` calls the kernel, `plain`
+    runs its code alone, `marked` that with marks; these two give the seconds that it took."""
 
     restore: Callable[[], None]
-    plain: Callable[[], Any]
-    marked: Callable[[], Any]
+    call: Callable[[], Any]
+    plain: Callable[[], float]
+    marked: Callable[[], float]
+
+
+class Timed:
+    """Runs prepared code, with a clock around what is native alone: what Python does here before
+    and behind is not what it does in a call of the kernel."""
+
+    def __init__(
+        self, variant: Variant, prepared: Prepared, arrays: dict[str, Array], blocks: Pool
+    ) -> None:
+        self._variant = copy(variant)
+        self._native = variant.function
+        self._variant.function = self._entered  # type: ignore[assignment]
+        self._given = prepared, arrays, blocks
+        self._seconds = 0.0
+
+    def __call__(self) -> float:
+        """Runs it once; the seconds that it took."""
+        self._variant.run(*self._given)
+        return self._seconds
+
+    def _entered(self, slots: int) -> None:
+        start = time.perf_counter()
+        self._native(slots)
+        self._seconds = time.perf_counter() - start
 
 
 def runs(code: Instrumented, steps: Steps) -> Runs:
     """Runs a call as often as it takes."""
     found, now = Runs(code), _clock()
-    for step in (steps.plain, steps.marked):  # warm: pages, caches, and the call is prepared
+    for step in (
+        steps.call,
+        steps.plain,
+        steps.marked,
+    ):  # warm: pages, caches, and the call is prepared
         steps.restore()
         step()
     start, first = time.perf_counter(), now()
@@ -93,19 +141,34 @@ def runs(code: Instrumented, steps: Steps) -> Runs:
     with sampler:
         while _goes_on(found):
             steps.restore()
-            found.plain.append(_timed(steps.plain))
+            begin = time.perf_counter()
+            steps.call()
+            found.called.append(time.perf_counter() - begin)
             steps.restore()
-            code.state[:] = 0
-            seconds = _timed(steps.marked)
-            found.profiled.append(Run(seconds, code.state.copy()))
+            found.plain.append(steps.plain())
+            steps.restore()
+            clear(code.state)
+            seconds = steps.marked()
+            found.profiled.append(Run(seconds, copied(code.state)))
     found.ticks = (now() - first) / (time.perf_counter() - start)
     return found
 
 
-def _timed(step: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    step()
-    return time.perf_counter() - start
+# Most of what changes are kept in is never written to. It is left alone between two runs, which it
+# would push out of the caches.
+def clear(state: Array) -> None:
+    """Makes words ready for a run."""
+    state[:, :FIRST_EVENT] = 0
+    state[:, FIRST_REGION:] = 0
+
+
+def copied(state: Array) -> Array:
+    """A copy of what a run has written."""
+    made = np.empty_like(state)
+    count = min(int(state[:, WORDS["events"]].max()), EVENTS)
+    for part in (slice(FIRST_EVENT + 2 * count), slice(FIRST_REGION, None)):
+        made[:, part] = state[:, part]
+    return made
 
 
 def _goes_on(found: Runs) -> bool:

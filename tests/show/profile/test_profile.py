@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
+from threading import enumerate as enumerate_threads
 from typing import Any
 
 import numpy as np
@@ -197,6 +198,24 @@ def test_a_look_counts_for_the_region_that_a_thread_is_in() -> None:
     assert looks == {(1, part): 2}
 
 
+@pytest.mark.parametrize("at", [1, 3, 4])
+def test_nobody_looks_any_more_when_a_run_is_interrupted(at: int) -> None:
+    code, _ = marked(blur("deep"), NOTHING)
+    count = 0
+
+    def step() -> float:
+        nonlocal count
+        count += 1
+        if count == at:
+            raise KeyboardInterrupt
+        return 1.0
+
+    with pytest.raises(KeyboardInterrupt):
+        runs.runs(code, runs.Steps(lambda: None, step, step, step))
+    assert count == at
+    assert "polysched-profile" not in {thread.name for thread in enumerate_threads()}
+
+
 def test_what_is_too_short_for_looks_is_estimated() -> None:
     code, _ = marked(blur("deep"), Limits(1e15, 1e15))
     found = split(code, 1, {})
@@ -216,6 +235,18 @@ def test_changes_beyond_those_kept_are_cut() -> None:
     assert (found[0].start, found[-1].end) == (0.0, EVENTS - 1)
 
 
+@pytest.mark.parametrize("changes", [0, 3, EVENTS, EVENTS + 7])
+def test_what_a_run_has_written_is_copied_and_cleared(changes: int) -> None:
+    code, _ = marked(blur("parallel"), ALL, 2)
+    state = np.arange(code.state.size).reshape(code.state.shape)
+    state[:, WORDS["events"]] = changes, 0
+    found = runs.copied(state)
+    used = [*range(FIRST_EVENT + 2 * min(changes, EVENTS)), *range(FIRST_REGION, state.shape[1])]
+    np.testing.assert_array_equal(found[:, used], state[:, used])
+    runs.clear(state)
+    assert not state[:, [*range(FIRST_EVENT), *range(FIRST_REGION, state.shape[1])]].any()
+
+
 def test_a_profile_says_what_stages_do() -> None:
     p = blur("inlined").compile().profile(IMAGE)
     stages = {s.name: s for s in p.stages}
@@ -224,6 +255,16 @@ def test_a_profile_says_what_stages_do() -> None:
     assert p.calling + sum(s.seconds for s in p.stages) == pytest.approx(p.seconds)
     assert "inlined" in str(p)
     assert json.loads(json.dumps(p.to_dict()))["stages"][0]["name"] in stages
+
+
+def test_the_way_from_python_and_back_is_that_of_ordinary_calls() -> None:
+    code, _ = marked(blur(), ALL)
+    times = {"plain": [9.0, 1.0, 3.0, 2.0], "called": [5.0, 2.5, 2.75, 8.0]}
+    assert runs.Runs(code, [], **times).usual == 3.875
+    assert runs.Runs(code, [], **times).way == 2.75 - 2.0
+    threaded, _ = marked(blur("parallel"), ALL)
+    assert runs.Runs(threaded, [], **times).way == 2.5 - 1.0
+    assert runs.Runs(code, [], plain=[3.0], called=[2.0]).way == 0.0
 
 
 def test_kernels_stay_as_they_are() -> None:
@@ -291,14 +332,14 @@ def test_there_are_words_for_all_threads_whoever_changes_their_number(
 ) -> None:
     kernel = blur("parallel").compile()
     most: list[int] = []
-    timed = runs._timed
+    timed = runs.Timed.__call__
 
-    def more(step: Any) -> float:
+    def more(step: runs.Timed) -> float:
         ps.set_num_threads(7)
         most.append(ps.get_num_threads())
         return timed(step)
 
-    monkeypatch.setattr(runs, "_timed", more)
+    monkeypatch.setattr(runs.Timed, "__call__", more)
     monkeypatch.setattr(threads, "_set", threads._set)  # which is None where nobody said a number
     p = kernel.profile(IMAGE)
     assert set(most) == {p.threads}

@@ -1,0 +1,134 @@
+"""Profiles beside a clock outside of them, as the table of docs/profile.md:
+
+python benchmarks/profiles.py
+
+Each program is called as usual, half of the calls before its profile and half of them behind it,
+and timed around the call. The median call is compared with the stages of the profile, which add up
+to its time with the way to the loops and back. The exit status is 1 where they differ by more than
+5% and the standard error that is said. Others on the machine must not disturb it.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+from advice import blur, costly, image, product, smooth
+
+import polysched as ps
+
+LIMIT = 0.05
+"""By which part times may differ."""
+
+SECONDS, FEWEST = 1.0, 20
+"""For how long calls are timed before a profile and behind it, and how many there are at least."""
+
+Case = tuple[ps.Schedule, tuple[Any, ...]]
+
+
+def rows() -> Case:
+    """Two stages, each in loops that threads share."""
+    s = ps.Schedule(blur())
+    for stage in ("across", "f"):
+        s[stage].vectorize("j", 8).parallel("i")
+    return s, (image(2050, 2050),)
+
+
+def in_turns() -> Case:
+    """A producer for each row of its consumer: too short for a clock of its own."""
+    s = ps.Schedule(blur())
+    s["f"].vectorize("j", 8)
+    s["across"].compute_at("f", "i").vectorize("j", 8)
+    return s, (image(1026, 514),)
+
+
+def in_turns_by_threads() -> Case:
+    """The same in iterations that threads share."""
+    s, _ = in_turns()
+    s["f"].parallel("i")
+    return s, (image(2050, 2050),)
+
+
+def tiles() -> Case:
+    """A product in tiles that threads share."""
+    s = ps.Schedule(product())
+    s["C"].vectorize("j", 8).parallel("i")
+    u = s["C.update(0)"]
+    u.tile("i", "j", 8, 16)
+    u.reorder("io", "jo", "k", "ii", "ji").accumulate_at("jo").vectorize("ji", 8)
+    u.unroll("ji").unroll("ii").parallel("io")
+    return s, (image(512, 512), image(512, 512))
+
+
+def sums() -> Case:
+    """A producer that takes long, and a sum of it, on one thread."""
+    s = ps.Schedule(costly())
+    s["g"].compute_root().vectorize("j", 8)
+    s["f"].vectorize("j", 8)
+    s["f.update(0)"].reorder("i", "k", "j").vectorize("j", 8)
+    return s, (image(520, 512),)
+
+
+def short() -> Case:
+    """A call of some tens of microseconds."""
+    s = ps.Schedule(smooth())
+    s["f"].vectorize("j", 8)
+    return s, (image(256, 512),)
+
+
+CASES: tuple[Callable[[], Case], ...] = (rows, in_turns, in_turns_by_threads, tiles, sums, short)
+
+
+def called(kernel: ps.Kernel, args: tuple[Any, ...], out: Any) -> list[float]:
+    """Seconds of calls."""
+    found: list[float] = []
+    total = 0.0
+    while len(found) < FEWEST or total < SECONDS:
+        start = time.perf_counter()
+        kernel(*args, out=out)
+        found.append(time.perf_counter() - start)
+        total += found[-1]
+    return found
+
+
+def row(name: str, case: Case) -> tuple[str, bool]:
+    """A line of the table, and whether all is within the limits."""
+    schedule, args = case
+    kernel = schedule.compile()
+    out = kernel(*args)
+    times = called(kernel, args, out)
+    p = kernel.profile(*args)
+    times += called(kernel, args, out)
+    outside = median(times)
+    stages = sum(s.seconds for s in p.stages)
+    error = math.hypot(*(s.error for s in p.stages)) / outside
+    differs = (stages + p.calling) / outside - 1
+    how = ", ".join(dict.fromkeys(s.how for s in p.stages))
+    shown = (
+        f"| {name} | {outside * 1e3:.4g} | {p.seconds * 1e3:.4g} | {differs:+.1%} "
+        f"| {error:.1%} | {stages / p.seconds:.1%} | {p.calling / p.seconds:.1%} | {how} |"
+    )
+    return shown, abs(differs) <= LIMIT + error
+
+
+def main() -> int:
+    """Prints the table."""
+    print(
+        "| program | ms of a call | of the profile | differs | error | stages | the call itself "
+        "| how |"
+    )
+    print("|---|--:|--:|--:|--:|--:|--:|---|")
+    is_good = True
+    for make in CASES:
+        shown, holds = row(make.__name__.replace("_", " "), make())
+        is_good = is_good and holds
+        print(shown, flush=True)
+    return 0 if is_good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
