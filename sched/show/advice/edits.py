@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
+from ...lang.errors.errors import PolyschedError
+from ...lang.nodes.printer import expr_text
 from ...poly.schedule import serial
 from ...poly.schedule.replay import replay
 from ...poly.schedule.schedule import Schedule
@@ -21,24 +24,45 @@ class Change:
         without: records of the schedule.
         moves: what is given then.
         instead: splits that get other factors.
+        is_optional: whether moves are left out that are refused.
     """
 
     moves: tuple[Move, ...] = ()
     without: tuple[Directive, ...] = ()
     instead: tuple[tuple[Directive, int], ...] = ()
+    is_optional: bool = False
+
+    def accepted(self, s: Schedule) -> Change:
+        """The change with the moves that a schedule accepts, where they are optional."""
+        if not self.is_optional:
+            return self
+        made, kept = replace(self, moves=(), is_optional=False).made(s), []
+        for move in self.moves:
+            with suppress(PolyschedError):
+                move.apply(made)
+                kept.append(move)
+        return replace(self, moves=tuple(kept), is_optional=False)
 
     def made(self, s: Schedule) -> Schedule:
         """A copy of a schedule with the change, proven.
 
         Raises:
-            PolyschedError: it is refused.
+            PolyschedError: it is refused, or about directives that a variant has from the schedule
+                that it was made of.
         """
         made = s.copy()
         if self.without or self.instead:
+            inherited = s.directives[: s.inherited]
+            if any(x in inherited for x in (*self.without, *(d for d, _ in self.instead))):
+                raise PolyschedError(
+                    "this directive was given before the variant was made",
+                    hint="change the schedule that the variant was made of",
+                )
             made = s.of(s.base)
             changed: list[tuple[Any, int | None]] = [(x.to_json(), None) for x in self.without]
             changed += [(x.to_json(), factor) for x, factor in self.instead]
             replay(made, list(_changed(serial.read_json(s.to_json()).steps, changed)))
+            made.inherited = s.inherited
         for move in self.moves:
             move.apply(made)
         return made
@@ -50,6 +74,50 @@ class Change:
         others = [f"{factor} as the factor of {x.text()}" for x, factor in self.instead]
         parts = [f"leave out {left}" if left else "", *others, ", ".join(said)]
         return "; ".join(filter(None, parts))
+
+
+@dataclass(frozen=True)
+class Part:
+    """A schedule, or a variant of it, that a call runs with.
+
+    Attributes:
+        whole: the schedule.
+        path: of the variant in it: which one of its variants, and so on inside of that.
+    """
+
+    whole: Schedule
+    path: tuple[int, ...] = ()
+
+    @property
+    def schedule(self) -> Schedule:
+        """What runs."""
+        found = self.whole
+        for at in self.path:
+            found = found.variants[at][1]
+        return found
+
+    def replaced(self, made: Schedule) -> Schedule:
+        """The whole schedule with something else in the place of what runs."""
+        if not self.path:
+            return made
+        first, *rest = self.path
+        copy = self.whole.copy()
+        condition, variant = copy.variants[first]
+        inside = Part(variant, tuple(rest)).replaced(made)
+        copy.variants = (
+            *copy.variants[:first],
+            (condition, inside),
+            *copy.variants[first + 1 :],
+        )
+        return copy
+
+    def text(self) -> str:
+        """For which calls it runs, in front of a directive; empty for the schedule itself."""
+        found, said = self.whole, []
+        for at in self.path:
+            condition, found = found.variants[at]
+            said.append(expr_text(condition))
+        return f"where {' and '.join(said)}: " if said else ""
 
 
 def _changed(steps: Any, changed: list[tuple[Any, int | None]]) -> Iterator[Any]:

@@ -58,13 +58,22 @@ def profile(
 
 
 def _asked(
-    kernel: Kernel, args: tuple[Any, ...], kwargs: Mapping[str, Any], side_effects: bool
+    kernel: Kernel,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    side_effects: bool,
+    asked: str = "profile",
 ) -> Asked:
-    """Checks a call before anything runs."""
+    """Checks a call before anything runs.
+
+    Args:
+        asked: which method of a kernel is asked.
+    """
     if "region" in kwargs:
         raise CallTypeError(
-            "profile takes no region=",
-            hint="profile a whole call, or a program whose output has the shape of the region",
+            f"{asked} takes no region=",
+            hint=f"{asked} is of a whole call: give it a program whose output has the shape of the "
+            "region",
         )
     given = dict(kwargs)
     shape, out = given.pop("shape", None), given.pop("out", None)
@@ -74,7 +83,7 @@ def _asked(
     strided = not all(map(is_contiguous, bound.arrays.values()))
     if chosen._variant(strided).callbacks and not side_effects:
         raise CallValueError(
-            "profile calls the kernel many times, and this one calls functions of yours (extern "
+            f"{asked} calls the kernel many times, and this one calls functions of yours (extern "
             "stages or traces)",
             hint="side_effects=True allows it",
         )
