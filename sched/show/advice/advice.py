@@ -195,7 +195,8 @@ def _different(of: Subject) -> list[Suspicion]:
     """What is tried: each change once."""
     found: dict[Any, Suspicion] = {}
     for x in suspicions(of):
-        found.setdefault(x.change.text(), x)
+        if x.change.fits(of.schedule):
+            found.setdefault(x.change.text(), x)
     return list(found.values())[:TRIED]
 
 

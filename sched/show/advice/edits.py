@@ -32,6 +32,12 @@ class Change:
     instead: tuple[tuple[Directive, int], ...] = ()
     is_optional: bool = False
 
+    def fits(self, s: Schedule) -> bool:
+        """Whether it is about directives of a schedule's own: those that a variant has from the
+        schedule that it was made of are not changed in the variant."""
+        inherited = s.directives[: s.inherited]
+        return not any(x in inherited for x in (*self.without, *(d for d, _ in self.instead)))
+
     def accepted(self, s: Schedule) -> Change:
         """The change with the moves that a schedule accepts, where they are optional."""
         if not self.is_optional:
@@ -47,17 +53,10 @@ class Change:
         """A copy of a schedule with the change, proven.
 
         Raises:
-            PolyschedError: it is refused, or about directives that a variant has from the schedule
-                that it was made of.
+            PolyschedError: it is refused.
         """
         made = s.copy()
         if self.without or self.instead:
-            inherited = s.directives[: s.inherited]
-            if any(x in inherited for x in (*self.without, *(d for d, _ in self.instead))):
-                raise PolyschedError(
-                    "this directive was given before the variant was made",
-                    hint="change the schedule that the variant was made of",
-                )
             made = s.of(s.base)
             changed: list[tuple[Any, int | None]] = [(x.to_json(), None) for x in self.without]
             changed += [(x.to_json(), factor) for x, factor in self.instead]
