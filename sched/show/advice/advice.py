@@ -21,10 +21,10 @@ from ..profile.profiled import _asked
 from ..profile.table import duration
 from ..reporting.instructions import COUNTED, counts
 from ..reporting.measure import Repeated
-from ..reporting.subject import Subject as Reported, schedule_of
+from ..reporting.subject import Subject as Reported
 from .causes import suspicions
-from .edits import Part
 from .nests import seen
+from .parts import part_of
 from .suspicion import Subject, Suspicion
 
 HELPS = 1.1
@@ -165,22 +165,6 @@ def _given(pieces: list[Piece], before: float) -> tuple[Piece, ...]:
         if before >= HELPS * p.after:
             best_of.setdefault((p.stage, p.cause), replace(p, before=before))
     return tuple(best_of.values())
-
-
-def part_of(kernel: Kernel, chosen: Kernel) -> Part:
-    """What runs of a kernel: its schedule, a variant, or what was found for calls of a Func."""
-    path = _path(kernel, chosen)
-    return Part(schedule_of(chosen)) if path is None else Part(schedule_of(kernel), path)
-
-
-def _path(kernel: Kernel, chosen: Kernel) -> tuple[int, ...] | None:
-    if kernel is chosen:
-        return ()
-    for at, (_, special) in enumerate(kernel._special):
-        inside = _path(special, chosen)
-        if inside is not None:
-            return (at, *inside)
-    return None
 
 
 def spilled(of: Reported) -> int | None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...lang.errors.errors import PolyschedError
-from ...lang.nodes.printer import expr_text
 from ...poly.schedule import serial
 from ...poly.schedule.replay import replay
 from ...poly.schedule.schedule import Schedule
@@ -73,50 +72,6 @@ class Change:
         others = [f"{factor} as the factor of {x.text()}" for x, factor in self.instead]
         parts = [f"leave out {left}" if left else "", *others, ", ".join(said)]
         return "; ".join(filter(None, parts))
-
-
-@dataclass(frozen=True)
-class Part:
-    """A schedule, or a variant of it, that a call runs with.
-
-    Attributes:
-        whole: the schedule.
-        path: of the variant in it: which one of its variants, and so on inside of that.
-    """
-
-    whole: Schedule
-    path: tuple[int, ...] = ()
-
-    @property
-    def schedule(self) -> Schedule:
-        """What runs."""
-        found = self.whole
-        for at in self.path:
-            found = found.variants[at][1]
-        return found
-
-    def replaced(self, made: Schedule) -> Schedule:
-        """The whole schedule with something else in the place of what runs."""
-        if not self.path:
-            return made
-        first, *rest = self.path
-        copy = self.whole.copy()
-        condition, variant = copy.variants[first]
-        inside = Part(variant, tuple(rest)).replaced(made)
-        copy.variants = (
-            *copy.variants[:first],
-            (condition, inside),
-            *copy.variants[first + 1 :],
-        )
-        return copy
-
-    def text(self) -> str:
-        """For which calls it runs, in front of a directive; empty for the schedule itself."""
-        found, said = self.whole, []
-        for at in self.path:
-            condition, found = found.variants[at]
-            said.append(expr_text(condition))
-        return f"where {' and '.join(said)}: " if said else ""
 
 
 def _changed(steps: Any, changed: list[tuple[Any, int | None]]) -> Iterator[Any]:
