@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
+from ...lang.errors.errors import PolyschedError
 from ...poly.schedule import serial
 from ...poly.schedule.replay import replay
 from ...poly.schedule.schedule import Schedule
@@ -21,11 +23,30 @@ class Change:
         without: records of the schedule.
         moves: what is given then.
         instead: splits that get other factors.
+        is_optional: whether moves are left out that are refused.
     """
 
     moves: tuple[Move, ...] = ()
     without: tuple[Directive, ...] = ()
     instead: tuple[tuple[Directive, int], ...] = ()
+    is_optional: bool = False
+
+    def fits(self, s: Schedule) -> bool:
+        """Whether it is about directives of a schedule's own: those that a variant has from the
+        schedule that it was made of are not changed in the variant."""
+        inherited = s.directives[: s.inherited]
+        return not any(x in inherited for x in (*self.without, *(d for d, _ in self.instead)))
+
+    def accepted(self, s: Schedule) -> Change:
+        """The change with the moves that a schedule accepts, where they are optional."""
+        if not self.is_optional:
+            return self
+        made, kept = replace(self, moves=(), is_optional=False).made(s), []
+        for move in self.moves:
+            with suppress(PolyschedError):
+                move.apply(made)
+                kept.append(move)
+        return replace(self, moves=tuple(kept), is_optional=False)
 
     def made(self, s: Schedule) -> Schedule:
         """A copy of a schedule with the change, proven.
@@ -39,6 +60,7 @@ class Change:
             changed: list[tuple[Any, int | None]] = [(x.to_json(), None) for x in self.without]
             changed += [(x.to_json(), factor) for x, factor in self.instead]
             replay(made, list(_changed(serial.read_json(s.to_json()).steps, changed)))
+            made.inherited = s.inherited
         for move in self.moves:
             move.apply(made)
         return made

@@ -33,7 +33,21 @@ def display_of(p: Profile) -> Markup:
         [tag("div", line) for line in table.loops(p)],
         picture(p) if p.spans else None,
         [tag("div", line, class_="faint") for line in table.notes(p)],
+        _advice(p),
     )
+
+
+def _advice(p: Profile) -> list[Markup]:
+    """What is likely to cost time, with what to try."""
+    every = [
+        tag(
+            "div",
+            tag("div", tag("code", x.stage), f": {x.cause}: {x.evidence}"),
+            tag("div", tag("code", x.directive)),
+        )
+        for x in p.hints
+    ]
+    return [tag("div", table.PREDICTED, class_="head"), *every] if every else []
 
 
 def _row(p: Profile, s: StageTime) -> Markup:

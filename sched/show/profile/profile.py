@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from ..advice.predicted import Hint
 from . import display, table
 from .picture import picture
 
@@ -93,6 +94,7 @@ class Profile:
         threads: how many a call may have. efficiency: the part of their time that they work.
         spans: what threads did one after the other, up to `cut` seconds of the call.
         peak: operations a second of all threads, and `machine` where that is from.
+        hints: what is likely to cost time, predicted; `kernel.advice` measures it.
         samples: random looks. least_region: nanoseconds of a region that has a clock.
     """
 
@@ -114,6 +116,7 @@ class Profile:
     machine: str
     samples: int
     least_region: float
+    hints: tuple[Hint, ...] = ()
 
     @property
     def calling(self) -> float:

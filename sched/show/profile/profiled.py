@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -12,7 +13,8 @@ from ...codegen.runtime.kernel import Kernel
 from ...codegen.runtime.threads import get_num_threads, threads as pinned
 from ...lang.nodes.dtypes import FLOATS
 from ...targets.facts import machine
-from ..reporting.arguments import of_call
+from ..advice.predicted import Figures, Hint, hints
+from ..reporting.arguments import Asked, of_call
 from ..reporting.measure import Repeated
 from .instrumented import STATE, Instrumented, instrumented, plain
 from .marking import Limits
@@ -52,7 +54,8 @@ def profile(
         if found.overhead <= OVERHEAD:
             break
         limits = Limits(limits.least * FACTOR, limits.part * FACTOR)
-    return _profile(kernel, found, prepared.values, threads)
+    made = _profile(kernel, found, prepared.values, threads)
+    return replace(made, hints=_hints(asked, made, prepared.values))
 
 
 def _profile(kernel: Kernel, found: Runs, values: Mapping[str, Any], threads: int) -> Profile:
@@ -83,6 +86,20 @@ def _profile(kernel: Kernel, found: Runs, values: Mapping[str, Any], threads: in
         samples=sum(found.looks.values()),
         least_region=code.limits.least,
     )
+
+
+def _hints(asked: Asked, p: Profile, values: Mapping[str, Any]) -> tuple[Hint, ...]:
+    """What the figures of a profile speak for."""
+    shares = {s.name: s.seconds / p.seconds for s in p.stages if p.seconds}
+    rates = {
+        s.name: (s.loaded + s.stored) / s.seconds
+        for s in p.stages
+        if s.loaded is not None and s.stored is not None and s.seconds > 0
+    }
+    names = Counter(x.name for x in p.loops)
+    loops = {x.name: (x.efficiency, x.imbalance) for x in p.loops if names[x.name] == 1}
+    figures = Figures(shares, rates, loops)
+    return hints(asked.kernel, asked.chosen, values, get_num_threads(), figures)
 
 
 def _stages(

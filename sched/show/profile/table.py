@@ -26,7 +26,7 @@ def text(p: Profile) -> str:
     rows = [HEADS, *(row(p, s) for s in p.stages), rest(p)]
     widths = [max(len(r[k]) for r in rows) for k in range(len(HEADS))]
     lines = [summary(p), *(_line(r, widths) for r in rows)]
-    return "\n".join([*lines, *loops(p), *notes(p)])
+    return "\n".join([*lines, *loops(p), *notes(p), *advice(p)])
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
@@ -83,6 +83,15 @@ def loops(p: Profile) -> list[str]:
         f"{x.efficiency:.0%}, imbalance {x.imbalance:.0%}"
         for x in p.loops
     ]
+
+
+PREDICTED = "Predicted, not measured, which kernel.advice does:"
+
+
+def advice(p: Profile) -> list[str]:
+    """What is likely to cost time, and what to try."""
+    lines = [f"  {line}" for x in p.hints for line in str(x).splitlines()]
+    return [PREDICTED, *lines] if lines else []
 
 
 def notes(p: Profile) -> list[str]:

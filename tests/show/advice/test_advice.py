@@ -11,9 +11,10 @@ import pytest
 
 import polysched as ps
 from polysched.show.advice import advice as measuring
-from polysched.show.advice.causes import Subject, Suspicion, suspicions
+from polysched.show.advice.causes import suspicions
 from polysched.show.advice.edits import Change
 from polysched.show.advice.nests import seen
+from polysched.show.advice.suspicion import Subject, Suspicion
 from polysched.show.explore.moves import Move
 
 n, m = ps.sizes("n m")
@@ -100,25 +101,37 @@ def test_a_refused_change_is_no_advice(program: ps.Func) -> None:
     assert not s.directives
 
 
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[float, bool], None]:
+    """Makes a clock by which calls of the kernel take so many seconds, and those of changed ones
+    one; and a machine that is busy, or not."""
+
+    def make(seconds: float, is_busy: bool = False) -> None:
+        def timed(call: Any) -> float:
+            return seconds if call is first[0] else 1.0
+
+        first: list[Any] = []
+        made: Callable[..., Any] = measuring.Repeated
+
+        def repeated(asked: Any) -> Any:
+            call = made(asked)
+            first.append(call)
+            return call
+
+        monkeypatch.setattr(measuring, "Repeated", repeated)
+        monkeypatch.setattr(measuring, "_timed", timed)
+        monkeypatch.setattr(measuring, "MOST", 3)
+        monkeypatch.setattr(measuring, "get_num_threads", lambda: 2)
+        monkeypatch.setattr(measuring, "_is_busy", lambda: is_busy)
+
+    return make
+
+
 @pytest.mark.parametrize(("factor", "given"), [(1.0, 0), (1.05, 0), (4.0, 2)])
 def test_only_what_is_measured_to_help_is_given(
-    program: ps.Func, monkeypatch: pytest.MonkeyPatch, factor: float, given: int
+    program: ps.Func, clock: Callable[[float, bool], None], factor: float, given: int
 ) -> None:
-    def timed(call: Any) -> float:
-        return factor if call is first[0] else 1.0
-
-    first: list[Any] = []
-    made: Callable[..., Any] = measuring.Repeated
-
-    def repeated(asked: Any) -> Any:
-        call = made(asked)
-        first.append(call)
-        return call
-
-    monkeypatch.setattr(measuring, "Repeated", repeated)
-    monkeypatch.setattr(measuring, "_timed", timed)
-    monkeypatch.setattr(measuring, "MOST", 3)
-    monkeypatch.setattr(measuring, "get_num_threads", lambda: 2)
+    clock(factor, False)
     found = ps.Schedule(program).compile().advice(IMAGE)
     assert (len(found), found.tried) == (given, 2)
     if given:
@@ -129,6 +142,16 @@ def test_only_what_is_measured_to_help_is_given(
         assert "no advice" in str(found)
 
 
+def test_threads_are_predicted_where_they_cannot_be_measured(
+    program: ps.Func, clock: Callable[[float, bool], None]
+) -> None:
+    clock(1.0, True)
+    (piece,) = ps.Schedule(program).compile().advice(IMAGE)
+    assert (piece.cause, piece.predicted) == ("serial outer loop", True)
+    assert 1.9 < piece.faster < 2
+    assert "predicted, not measured: " in str(piece)
+
+
 def test_the_arguments_of_the_caller_stay() -> None:
     x = ps.InOut("x", ps.float32, (n,))
     x[i] += 1
@@ -137,8 +160,83 @@ def test_the_arguments_of_the_caller_stay() -> None:
     assert not own.any()
 
 
+def _product(rows: int, columns: int, *, unrolled: bool) -> ps.Schedule:
+    a, b = ps.Input("a", ps.float32, (n, m)), ps.Input("b", ps.float32, (m, n))
+    k, c = ps.RVar("k", 0, m), ps.Func("c", (n, n))
+    c[i, j] = 0.0
+    c[i, j] += a[i, k] * b[k, j]
+    s = ps.Schedule(c, target="x86-64-v3")
+    u = s["c.update(0)"]
+    u.tile("i", "j", rows, columns)
+    u.reorder("io", "jo", "k", "ii", "ji").vectorize("ji", 8)
+    if unrolled:
+        u.accumulate_at("jo").unroll("ji").unroll("ii")
+    return s
+
+
+def _named(s: ps.Schedule, cause: str, spills: int | None = None) -> list[str]:
+    of = Subject(s, seen(s, {"n": 2048, "m": 256}), 2, lambda: spills)
+    return [x.change.text() for x in suspicions(of) if x.cause == cause]
+
+
+def test_smaller_factors_are_tried_where_registers_are_spilled() -> None:
+    s = _product(16, 32, unrolled=True)
+    texts = _named(s, "spills", 12)
+    assert texts[0] == "3 as the factor of s[\"c.update(0)\"].split('i', 16)"
+    assert any("leave out" in x for x in texts)
+    assert not _named(s, "spills", 0)  # the compiler has found enough of them
+    assert not _named(_product(4, 16, unrolled=True), "spills")
+
+
+def test_smaller_tiles_are_tried_for_a_cache() -> None:
+    tried = _named(_product(1024, 1024, unrolled=False), "tile larger than a cache")
+    assert [int(x.split()[0]) for x in tried] == [256, 128, 64, 32]
+    assert not _named(_product(32, 32, unrolled=False), "tile larger than a cache")
+
+
+def test_all_stages_are_given_threads_together() -> None:
+    s = _product(32, 32, unrolled=False)
+    (together,) = [x for x in _named(s, "serial outer loop") if x.count("parallel") > 1]
+    assert "s[\"c\"].parallel('i')" in together
+    assert "s[\"c.update(0)\"].parallel('io')" in together
+    s["c"].parallel("i")
+    assert not [x for x in _named(s, "serial outer loop") if x.count("parallel") > 1]
+
+
+def test_moves_that_are_refused_are_left_out_where_they_are_optional(program: ps.Func) -> None:
+    s = ps.Schedule(program)
+    moves = (Move("f", "q", "parallel", ("q",)), Move("f", "i", "parallel", ("i",)))
+    assert Change(moves, is_optional=True).accepted(s).moves == moves[1:]
+    assert Change(moves).accepted(s).moves == moves
+
+
+def test_a_variant_is_changed_in_its_schedule(program: ps.Func) -> None:
+    s = ps.Schedule(program)
+    s["f"].split("i", 4)
+    inside = s.specialize(m % 8 == 0)
+    inside["f"].split("j", 32)
+    kernel = s.compile()
+    part = measuring.part_of(kernel, kernel._special[0][1])
+    change = Change(instead=((inside.directives[-1], 8),))
+    made = part.replaced(change.made(part.schedule))
+    assert part.text() == "where m % 8 == 0: "
+    assert made.variants[0][1].directives[-1].to_json()["options"]["factor"] == 8
+    assert made.directives == s.directives
+    np.testing.assert_array_equal(made.compile()(IMAGE), IMAGE * 2 + 1)
+    read = ps.Schedule.from_json(program, made.to_json())
+    assert read.to_json() == made.to_json()
+
+
+def test_what_a_variant_has_from_its_schedule_stays(program: ps.Func) -> None:
+    s = ps.Schedule(program)
+    s["f"].split("j", 32)
+    inside = s.specialize(m % 8 == 0)
+    assert not Change(instead=((s.directives[0], 8),)).fits(inside)
+    assert Change((Move("f", "i", "parallel", ("i",)),)).fits(inside)
+
+
 def test_parts_of_outputs_are_refused(program: ps.Func) -> None:
-    with pytest.raises(ps.CallError, match="region"):
+    with pytest.raises(ps.CallError, match="advice takes no region="):
         ps.Schedule(program).compile().advice(IMAGE, region=((0, 4), (0, 4)))
 
 
