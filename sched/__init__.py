@@ -268,15 +268,11 @@ def _call(func: Func, /, *args: Any, **kwargs: Any) -> Any:
     return _loaded("kernels").call(func, *args, **kwargs)
 
 
-def _compile(schedule: Schedule, **options: Any) -> Any:
-    return _loaded("kernels").compile_schedule(schedule, **options)
-
-
 def _later(module: str, name: str) -> Any:
     """The function of a module that is loaded when it is called."""
 
-    def called(*args: Any) -> Any:
-        return getattr(_loaded(module), name)(*args)
+    def called(*args: Any, **options: Any) -> Any:
+        return getattr(_loaded(module), name)(*args, **options)
 
     return staticmethod(called)
 
@@ -297,27 +293,12 @@ def _scheduled(func: Func) -> dict[str, str]:
     return schedule | stage | kernel
 
 
-def _reduced(part: Any) -> Any:
-    return _loaded("lang.travel.pickles").reduced(part)
-
-
-def _drawn(asked: str, thing: Any) -> Any:
-    return _loaded("show.refusal").shown(asked, thing)
-
-
-Drawn._shown = staticmethod(_drawn)
-
-
-def _bundle(shown: Any) -> dict[str, str]:
-    found: dict[str, str] = _loaded("show.rich.bundle").bundle(shown)
-    return found
-
-
-Travelling._reduced = staticmethod(_reduced)
-Shown._bundle = staticmethod(_bundle)
+Drawn._shown = _later("show.refusal", "shown")
+Travelling._reduced = _later("lang.travel.pickles", "reduced")
+Shown._bundle = _later("show.rich.bundle", "bundle")
 Func._call = _call
 Func._scheduled = _scheduled
-Program._compile = staticmethod(_compile)
+Program._compile = _later("kernels", "compile_schedule")
 Program._auto = _later("tune.auto", "auto")
 Program._report = _later("show.reporting.page", "report")
 Program._profile = _later("show.profile.profiled", "profile")
