@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,8 @@ from codegen.passes.test_pass_meaning import left, n, v, x, y
 from hypothesis import given, strategies as st
 
 import polysched as ps
+from polysched.checking.arguments import random_arguments
+from polysched.checking.execute import Machine
 from polysched.codegen.build.build import build
 from polysched.codegen.ir.ir import (
     Alloc,
@@ -27,9 +30,14 @@ from polysched.codegen.ir.ir import (
 )
 from polysched.codegen.lower import PASSES
 from polysched.codegen.passes.roll_borders import FEWEST, roll_borders
+from polysched.interp.evaluate import Symbols
+from polysched.lang.call.binding import Binding, bind
 from polysched.lang.nodes import index as ix
 from polysched.lang.nodes.dtypes import int64
 from polysched.lang.nodes.nodes import Const, Op, Var, integer, postorder
+from polysched.poly.tree.edits import stages
+from polysched.testing.choices import Choices
+from polysched.testing.programs import random_program
 
 
 def border(*parts: Stmt) -> Module:
@@ -194,3 +202,53 @@ def test_unrolled_rows_have_a_loop_at_the_border() -> None:
             given_ = np.arange((height + 2) * width, dtype=np.uint16).reshape(height + 2, width)
             (wanted,) = ps.interpret(s.program.outputs, given_)
             assert np.array_equal(kernel(given_), wanted)
+
+
+# random programs in tiles -------------------------------------------------------------------------
+def tiled(seed: int) -> ps.Schedule:
+    """A random program with unrolled tiles of 2 by 4, where these are legal."""
+    s = ps.Schedule(random_program(Choices.from_seed(seed)).build())
+    for name in [stage.name for stage in stages(s.tree)]:
+        if len(s[name].loops) >= 2:
+            with suppress(ps.ScheduleError):
+                *_, ii, ji = s[name].tile(*s[name].loops[-2:], 2, 4)
+                s[name].unroll(ii).unroll(ji)
+    return s
+
+
+def executed(program: Module, s: ps.Schedule, bound: Binding) -> list[bytes]:
+    """What is left in the outputs, to the bit."""
+    arrays = {s.program.names[t]: a.copy() for t, a in bound.arrays.items()}
+    arrays |= {s.program.names[a]: bound.arrays[a.initial].copy() for a in s.program.inouts}
+    machine = Machine(program, Symbols(bound.sizes, bound.params), arrays, Unwatched())
+    machine.run()
+    return [machine.array(b).tobytes() for b in program.buffers if b.kind == "output"]
+
+
+class Unwatched:
+    """Fails at an access outside of its buffer."""
+
+    def joint(self, path: object, writes: object) -> None:
+        pass
+
+    def looked(self, path: object, reads: object) -> None:
+        pass
+
+    def wrong(self, kind: str, text: str) -> None:
+        pytest.fail(f"{kind}: {text}")
+
+
+@pytest.mark.parametrize("seed", [1, 3, 7, 11, 14, 25, 29, 34, 38, 51, 56, 58])
+def test_random_programs_in_tiles_leave_the_same_bits(seed: int) -> None:
+    s = tiled(seed)
+    before = build(s.loop_program)
+    for run in PASSES[: PASSES.index(roll_borders)]:
+        before = run(before)
+    after = roll_borders(before)
+    rolled = [x for f in after.functions for x in loops(f.body) if x.var.name[:5] == "copy#"]
+    assert len(rolled) >= 4
+    for n_, m_ in ((2, 3), (3, 4), (4, 6), (5, 9)):
+        bound = bind(s.program, (), random_arguments(s.program, {"n": n_, "m": m_}, seed))
+        found = executed(after, s, bound)
+        assert any(map(len, found))
+        assert found == executed(before, s, bound)
