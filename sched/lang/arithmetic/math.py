@@ -7,7 +7,8 @@ interpreter, scalar code and vector code of any width give the same bits, and ev
 The values at zeros, infinities and NaN are NumPy's; denormals are computed, not flushed.
 
 The largest error found of the first ones, in units of the last place: over all float32, and over
-300 million float64 that are uniform in the ranges that matter, of random bits, or next to where a formula changes.
+300 million float64 that are uniform in the ranges that matter, of random bits, or next to where a
+formula changes.
 
              exp    log    tanh   sigmoid   rsqrt   ldexp
     float32  0.90   0.92   0.98   1.65      1.50    0.5
