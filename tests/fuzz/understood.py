@@ -12,9 +12,10 @@ import polysched as ps
 from polysched.lang.program.program import Program
 from polysched.testing.choices import Choices
 
-from . import meaning
+from . import limits, meaning
 from .calls import Call, make_calls
 from .compare import Report
+from .limits import TooLong, given_up
 from .meaning.program import Program as Meaning, Refused
 from .outcomes import Finding, Outcome, difference, outcome
 from .programs import Case, make_case
@@ -59,9 +60,16 @@ def run(case: Case, say: Say) -> Report:
     report.counts["programs"] += 1
     for number, call in enumerate(calls):
         say(case, f"interpret at {call.label}")
-        wanted = outcome(lambda call=call: ps.interpret(outputs, **call.plain()))
-        say(case, f"evaluate at {call.label}")
-        _compare(report, call, wanted, _evaluated(meant, case.sizes[number], call))
+        try:
+            with given_up(limits.INTERPRETED):
+                wanted = outcome(lambda call=call: ps.interpret(outputs, **call.plain()))
+            say(case, f"evaluate at {call.label}")
+            with given_up(limits.INTERPRETED):
+                found = _evaluated(meant, case.sizes[number], call)
+        except TooLong:
+            report.counts["calls given up"] += 1
+            continue
+        _compare(report, call, wanted, found)
     return report
 
 
