@@ -85,7 +85,7 @@ def _errors(found: Array, true: Array) -> Array:
 
 def confirmed(name: str, dtype: type, worst: Worst) -> Worst:
     """The error at the same arguments, by mpmath."""
-    if not np.isfinite(worst.error) or not all(map(np.isfinite, worst.at)):
+    if not worst.error or not np.isfinite(worst.error) or not all(map(np.isfinite, worst.at)):
         return worst
     found = float(kernel(name, dtype)(*(np.array([x], dtype) for x in worst.at))[0])
     info = np.finfo(dtype)
@@ -109,8 +109,8 @@ def _arguments(
             yield [every_float32(start, min(start + _CHUNK * every, (part + 1) * size), every)]
     else:
         random = np.random.default_rng([part, *name.encode()])
-        for _ in range(max(samples // _PARTS // _CHUNK, 1)):
-            yield drawn(case, dtype, min(_CHUNK, samples), random)
+        for _ in range(max(samples // case.fewer // _PARTS // _CHUNK, 1)):
+            yield drawn(case, dtype, min(_CHUNK, max(samples // case.fewer, 1)), random)
     if case.has_turns and part == 0:
         hard = next_to_turns(dtype)
         yield [np.concatenate([hard, -hard])]

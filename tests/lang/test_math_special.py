@@ -17,7 +17,7 @@ Array = np.ndarray[Any, Any]
 NAMES = ("erf", "erfc", "gamma", "lgamma")
 FLOATS = (ps.float32, ps.float64)
 #: The largest error in ULP that is allowed in float64. float32 has 0.51 everywhere.
-BOUNDS = {"erf": 0.9, "erfc": 1.1, "gamma": 1.1, "lgamma": 1.0}
+BOUNDS = {"erf": 0.9, "erfc": 1.01, "gamma": 1.1, "lgamma": 1.0}
 SPECIAL = (0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, 2.0, -1.0, -2.0, 1e-30, -1e-30, 300.0, -300.5)
 VALUES = json.loads((Path(__file__).parent / "special_values.json").read_text())
 """By function: arguments, the nearest float64 of the true results, and what that leaves."""
