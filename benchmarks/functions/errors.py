@@ -24,7 +24,7 @@ from typing import Any
 
 import mpmath
 import numpy as np
-from cases import CASES, Array, drawn, every_float32, next_to_turns
+from references import CASES, Array, drawn, every_float32, next_to_turns
 
 import polysched as ps
 
@@ -85,13 +85,15 @@ def _errors(found: Array, true: Array) -> Array:
 
 def confirmed(name: str, dtype: type, worst: Worst) -> Worst:
     """The error at the same arguments, by mpmath."""
-    if not worst.error or not np.isfinite(worst.error) or not all(map(np.isfinite, worst.at)):
+    if not np.isfinite(worst.error) or not all(map(np.isfinite, worst.at)):
         return worst
     found = float(kernel(name, dtype)(*(np.array([x], dtype) for x in worst.at))[0])
+    if not np.isfinite(found) or worst.error == 0:
+        return worst
     info = np.finfo(dtype)
     with mpmath.workprec(2 * info.maxexp + 300):
         true = CASES[name].exact(*map(mpmath.mpf, worst.at))
-        if true == 0 or not np.isfinite(found):
+        if true == 0:
             return worst
         exponent = max(int(mpmath.floor(mpmath.log(abs(true), 2))), int(info.minexp))
         error = abs(mpmath.mpf(found) - true) / mpmath.mpf(2) ** (exponent - info.nmant)

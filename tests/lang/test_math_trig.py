@@ -11,8 +11,9 @@ import pytest
 import polysched as ps
 from polysched.lang.arithmetic.math import expansion
 from polysched.lang.arithmetic.math_reduction import pieces
-from polysched.lang.errors.errors import LanguageTypeError
-from polysched.lang.nodes.nodes import Op, postorder
+from polysched.lang.errors.errors import LanguageError, LanguageTypeError
+from polysched.lang.nodes import node_json
+from polysched.lang.nodes.nodes import Const, Op, postorder
 from polysched.lang.nodes.rare import usually_computed
 
 Array = np.ndarray[Any, Any]
@@ -98,6 +99,8 @@ def test_errors(name: str, dtype: ps.DType) -> None:
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_errors_next_to_multiples_of_a_right_angle(dtype: ps.DType) -> None:
     x = next_to_turns(dtype, 3 if dtype == ps.float32 else 29)
+    if dtype == ps.float64:  # the nearest of all
+        x = np.append(x, np.ldexp(6381956970095103.0, 797))
     for name in NAMES:
         assert off(name, dtype, x) <= BOUNDS[dtype], name
 
@@ -176,6 +179,13 @@ def test_functions_are_no_indices(name: str) -> None:
     x, f = ps.Input("x", ps.float32, (n,)), ps.Func("f", (n,))
     with pytest.raises(LanguageTypeError, match="index"):
         f[i] = x[getattr(ps, name)(i)]
+
+
+def test_rare_branches_are_no_part_of_programs() -> None:
+    x, y = Const(1.0, ps.float64), Const(True, ps.bool_)
+    assert not hasattr(ps, "rarely")
+    with pytest.raises(LanguageError, match="there is no operator 'rarely'"):
+        node_json.operator("rarely", (y, x, x))
 
 
 def test_a_sine_of_a_text_is_refused() -> None:

@@ -132,7 +132,31 @@ PROFILES = ("tests/show/profile/test_profile.py",)
 INTEGERS = ("tests/lang/test_2_integer_functions.py",)
 INTEGER_CODE = ("tests/codegen/llvm/test_instructions.py",)
 INTEGER_RANGES = ("tests/poly/sets/test_intervals.py",)
+TURNS = ("tests/lang/test_math_trig.py",)
+ANGLES = ("tests/lang/test_math_inverse.py",)
+
 FAULTS = (
+    Fault(
+        "a sine loses the second part of what is left of its argument",
+        "lang/arithmetic/math_trig.py",
+        "fma(n, -c.half_pi[2], low - rest)", "fma(n, -c.half_pi[2], low + rest)", TURNS,
+    ),
+    Fault(
+        "the digits of 2/pi are those of another exponent", "lang/arithmetic/math_reduction.py",
+        "(exponent * 1237) >> 16", "(exponent * 1300) >> 16", TURNS,
+    ),
+    Fault(
+        "lanes that want what is usual get what is rare", "codegen/llvm/vectors.py",
+        "b.select(condition, self.value(rare), usual)", "self.value(rare)", TURNS,
+    ),
+    Fault(
+        "values of a rare branch are used behind it", "codegen/llvm/vectors.py",
+        "        self._known, self._splats = known, splats\n", "", TURNS,
+    ),
+    Fault(
+        "what is finite counts next to an infinity", "lang/arithmetic/math_angles.py",
+        'select(apply("and", q.equals(inf), p < inf), 0.0, scale)', "scale", ANGLES,
+    ),
     Fault(
         "a mean of unsigned integers moves a sign in", "codegen/llvm/integer_functions.py",
         """    opcode = "lshr" if x.dtype.kind == "u" else "ashr"

@@ -1,11 +1,14 @@
-"""Functions made of the core operators: exp, log, tanh, sigmoid, rsqrt, ldexp.
+"""Functions made of the core operators: exp, log, tanh, sigmoid, rsqrt, ldexp, and those of the
+files beside this one.
 
-Each is one straight line of arithmetic, bit operations and selects: no table, no branch, no loop.
-So the interpreter, scalar code and vector code of any width give the same bits, and every width
-is fast. The values at zeros, infinities and NaN are NumPy's; denormals are computed, not flushed.
+Each is one straight line of arithmetic, bit operations and selects: no table and no loop, and no
+branch but around the reduction of large arguments of sin, cos and tan (`math_reduction`). So the
+interpreter, scalar code and vector code of any width give the same bits, and every width is fast.
+The values at zeros, infinities and NaN are NumPy's; denormals are computed, not flushed.
 
-The largest error found, in units of the last place: over all float32, and over 300 million float64
-that are uniform in the ranges that matter, of random bits, or next to where a formula changes.
+The largest error found of the first ones, in units of the last place: over all float32, and over
+300 million float64 that are uniform in the ranges that matter, of random bits, or next to where a
+formula changes.
 
              exp    log    tanh   sigmoid   rsqrt   ldexp
     float32  0.90   0.92   0.98   0.98      0.51    0.5

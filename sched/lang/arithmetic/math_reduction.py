@@ -36,13 +36,13 @@ _PIECE = {float32: (29, 4), float64: (53, 5)}
 _SCALE = 2.0**160
 
 
-def reduced_large(a: Term, ahead: int) -> tuple[Term, Term, Term]:
-    """n + `ahead` in the lowest bits of an integer, and the two parts of r, where a = n pi/2 + r.
+def reduced_large(a: Term) -> tuple[Term, Term, Term]:
+    """n in the lowest bits of an integer, and the two parts of r, where a = n pi/2 + r.
 
     Args:
         a: at least 2**17 in float32, 2**20 in float64.
     """
-    return (_of_float32 if a.dtype == float32 else _of_float64)(a, ahead)
+    return (_of_float32 if a.dtype == float32 else _of_float64)(a)
 
 
 @cache
@@ -58,7 +58,7 @@ def pieces(dtype: DType) -> tuple[float, ...]:
     return tuple(found)
 
 
-def _of_float32(a: Term, ahead: int) -> tuple[Term, Term, Term]:
+def _of_float32(a: Term) -> tuple[Term, Term, Term]:
     """Pieces of 29 bits: the products with them are exact in float64."""
     x = cast(a, float64)
     table = pieces(float32)
@@ -70,7 +70,7 @@ def _of_float32(a: Term, ahead: int) -> tuple[Term, Term, Term]:
     n = apply("round", total)
     r = ((total - n) + (off + more + fourth)) * _HALF_PI[0]
     high = cast(r, float32)
-    shifted = cast(n, float32) + (1.5 * 2.0**23 + ahead)
+    shifted = cast(n, float32) + 1.5 * 2.0**23
     return bits(shifted), high, cast(r - cast(high, float64), float32)
 
 
@@ -82,7 +82,7 @@ def _by_size(x: Term, values: Sequence[float], limits: Sequence[float]) -> Term:
     return found
 
 
-def _of_float64(a: Term, ahead: int) -> tuple[Term, Term, Term]:
+def _of_float64(a: Term) -> tuple[Term, Term, Term]:
     """Pieces of 53 bits. Products with the first two of a window may be multiples of 4 and more."""
     x = a * (1.0 / _SCALE)
     window = _window(a)
@@ -101,7 +101,7 @@ def _of_float64(a: Term, ahead: int) -> tuple[Term, Term, Term]:
     high, low = fast_two_sum(high, low + least)
     r, rest = two_product(high, constant(_HALF_PI[0], float64))
     rest = fma(high, _HALF_PI[1], fma(low, _HALF_PI[0], rest))
-    return bits(n + (_SHIFTER + ahead)), r, rest
+    return bits(n + _SHIFTER), r, rest
 
 
 def _window(a: Term) -> list[Term]:

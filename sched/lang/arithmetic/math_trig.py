@@ -84,37 +84,39 @@ class _Parts:
         return apply("ne", self.quadrant & 1, 0)
 
 
+_Found = Callable[[_Parts, Term], tuple[Term, Term]]
+
+
 def sin(x: Term) -> Term:
-    return _of_parts(x, 0, _sine)
+    return _of_parts(x, _sine)
 
 
 def cos(x: Term) -> Term:
-    """The sine a quarter of a turn further on; it has no sign of x."""
-    return _of_parts(absolute(x), 1, _sine)
+    return _of_parts(x, _cosine)
 
 
 def tan(x: Term) -> Term:
-    return _of_parts(x, 0, _tangent)
+    return _of_parts(x, _tangent)
 
 
-def _of_parts(x: Term, ahead: int, found: Callable[[_Parts], tuple[Term, Term]]) -> Term:
-    """A function of |x| with the sign of x, usually and rarely.
+def _of_parts(x: Term, found: _Found) -> Term:
+    """A function by the parts of |x|, usually and rarely. What sine and cosine of one argument have
+    in common is computed once.
 
     Args:
-        ahead: what is added to n.
-        found: the value, and an integer whose highest bit changes its sign.
+        found: from the parts and x, the value, and an integer whose highest bit changes its sign.
     """
     c, a, full = for_type(_CONSTANTS, x.dtype), absolute(x), found is _tangent
 
     def signed(parts: _Parts) -> Term:
-        value, flips = found(parts)
-        return from_bits(((flips ^ bits(x)) & x.dtype.format.sign) ^ bits(value))
+        value, flips = found(parts, x)
+        return from_bits((flips & x.dtype.format.sign) ^ bits(value))
 
-    usual = signed(_parts(*_reduced(a, ahead), full))
-    return rarely(a > c.limit, signed(_parts(*reduced_large(a, ahead), full)), usual)
+    usual = signed(_parts(*_reduced(a), full))
+    return rarely(a > c.limit, signed(_parts(*reduced_large(a), full)), usual)
 
 
-def _reduced(a: Term, ahead: int) -> tuple[Term, Term, Term]:
+def _reduced(a: Term) -> tuple[Term, Term, Term]:
     """The bits of n, and r as the sum of two numbers, for a up to the limit.
 
     a - n half_pi[0] is exact. The product with half_pi[1] and its difference to that are sums of
@@ -122,7 +124,7 @@ def _reduced(a: Term, ahead: int) -> tuple[Term, Term, Term]:
     first does not cancel.
     """
     c = for_type(_CONSTANTS, a.dtype)
-    shifter = 1.5 * 2.0**a.dtype.format.mantissa + ahead
+    shifter = 1.5 * 2.0**a.dtype.format.mantissa
     shifted = fma(a, TWO_OVER_PI, shifter)
     n = shifted - shifter
     first = fma(n, -c.half_pi[0], a)
@@ -150,12 +152,18 @@ def _parts(quadrant: Term, r: Term, low: Term, full: bool) -> _Parts:
     return _Parts(quadrant, (r, sine_rest), (near, fma(low, -1.0 * r, rest)))
 
 
-def _sine(p: _Parts) -> tuple[Term, Term]:
+def _sine(p: _Parts, x: Term) -> tuple[Term, Term]:
     value = select(p.is_odd, p.cos[0] + p.cos[1], p.sin[0] + p.sin[1])
-    return value, p.quadrant << (p.quadrant.dtype.bits - 2)
+    return value, (p.quadrant << (p.quadrant.dtype.bits - 2)) ^ bits(x)
 
 
-def _tangent(p: _Parts) -> tuple[Term, Term]:
+def _cosine(p: _Parts, x: Term) -> tuple[Term, Term]:
+    """The sine a quarter of a turn further on, without the sign of x."""
+    value = select(p.is_odd, p.sin[0] + p.sin[1], p.cos[0] + p.cos[1])
+    return value, (p.quadrant + 1) << (p.quadrant.dtype.bits - 2)
+
+
+def _tangent(p: _Parts, x: Term) -> tuple[Term, Term]:
     """The quotient of sine and cosine, or of cosine and -sine, with the rest of the division."""
     sine, cosine = fast_two_sum(*p.sin), fast_two_sum(*p.cos)
     above, below = (
@@ -165,7 +173,7 @@ def _tangent(p: _Parts) -> tuple[Term, Term]:
     inverse = 1.0 / below[0]
     quotient = above[0] * inverse
     rest = fma(-1.0 * quotient, below[0], above[0]) + fma(-1.0 * quotient, below[1], above[1])
-    return fma(rest, inverse, quotient), p.quadrant << (p.quadrant.dtype.bits - 1)
+    return fma(rest, inverse, quotient), (p.quadrant << (p.quadrant.dtype.bits - 1)) ^ bits(x)
 
 
 FUNCTIONS: dict[str, Callable[[Term], Term]] = {"sin": sin, "cos": cos, "tan": tan}

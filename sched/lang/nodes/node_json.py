@@ -8,7 +8,7 @@ from typing import Any
 from ..errors.errors import LanguageError
 from .dtypes import ALL, INDEX, WEAK_FLOAT, WEAK_INT, bool_, concrete, unsigned
 from .nodes import Const, Node, Op, Param, RVar, Size, Var, postorder
-from .ops import OPS
+from .ops import OF_EXPANSIONS, OPS
 
 Plain = str | int | bool | None | tuple["Plain", ...] | Node
 """The values of fields of directives."""
@@ -128,7 +128,7 @@ def operator(op: str, args: tuple[Node, ...]) -> Op:
     Raises:
         LanguageError: there is no such operator of so many operands.
     """
-    if op not in OPS or len(args) != OPS[op].arity:
+    if op not in OPS or op in OF_EXPANSIONS or len(args) != OPS[op].arity:
         raise LanguageError(f"there is no operator {op!r} of {len(args)} operands")
     return Op(op, args, None)
 

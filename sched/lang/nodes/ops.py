@@ -71,8 +71,6 @@ _OPERATORS: dict[str, OpInfo] = {
     "eq": OpInfo(2, "compare", "==", 10),
     "ne": OpInfo(2, "compare", "!=", 10),
     "select": OpInfo(3, "select"),
-    # A select whose first value is seldom wanted: code branches around it. Of functions alone.
-    "rarely": OpInfo(3, "select"),
     "cast": OpInfo(1, "cast"),
     "bitcast": OpInfo(1, "cast"),
     "strict": OpInfo(1, "strict"),
@@ -101,8 +99,14 @@ _OPERATORS: dict[str, OpInfo] = {
     "saturating_cast": OpInfo(1, "saturate"),
 }
 
+_OF_EXPANSIONS: dict[str, OpInfo] = {
+    # A select whose first value is seldom wanted: code branches around it.
+    "rarely": OpInfo(3, "select"),
+}
+
 OPS: dict[str, OpInfo] = {
     **_OPERATORS,
+    **_OF_EXPANSIONS,
     # Functions: expanded into the operators above, to the same bits everywhere, by
     # `lang/arithmetic/math.py`.
     "rsqrt": OpInfo(1, "float"),
@@ -128,7 +132,9 @@ OPS: dict[str, OpInfo] = {
     **dict.fromkeys(("copysign", "heaviside", "hypot", "nextafter"), OpInfo(2, "float")),
 }
 
-FUNCTIONS = frozenset(OPS) - frozenset(_OPERATORS)
+OF_EXPANSIONS = frozenset(_OF_EXPANSIONS)
+"""Operators that only the expansions of functions have."""
+FUNCTIONS = frozenset(OPS) - frozenset(_OPERATORS) - OF_EXPANSIONS
 COMMUTATIVE = frozenset({"add", "mul", "min", "max", "and", "or", "xor"})
 COMPARISONS = {
     "lt": "ge", "ge": "lt", "gt": "le", "le": "gt", "eq": "ne", "ne": "eq",

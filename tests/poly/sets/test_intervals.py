@@ -10,14 +10,14 @@ from polysched.lang.arithmetic.integer_ranges import RANGES
 from polysched.lang.arithmetic.scalar import meaning
 from polysched.lang.nodes import dtypes as dt
 from polysched.lang.nodes.nodes import Node, Op, Var
-from polysched.lang.nodes.ops import FUNCTIONS, OPS
+from polysched.lang.nodes.ops import FUNCTIONS, OF_EXPANSIONS, OPS
 from polysched.poly.sets import intervals
 from polysched.poly.sets.intervals import interval
 
 ENDS = {dt.int8: (-128, -127, -3, -1, 0, 1, 2, 5, 126, 127), dt.uint8: (0, 1, 2, 3, 7, 254, 255)}
 UNKNOWN = {"or", "xor", "not"}
 """Operators on integers of whose results nothing is said but their type."""
-APART = {"select", "cast", "bitcast", "strict", "fma", "div"}
+APART = {"select", "cast", "bitcast", "strict", "fma", "div"} | OF_EXPANSIONS
 """Operators that have no rule of their own, or work on floats alone."""
 
 
