@@ -119,6 +119,12 @@ def test_values_stay_within_one(compiled: tuple[ps.DType, ps.Kernel]) -> None:
         assert (0 <= least < 1e-10) if name == "fast_sigmoid" else least == -1.0
 
 
+def test_code_calls_nothing(compiled: tuple[ps.DType, ps.Kernel]) -> None:
+    lines = compiled[1].asm.splitlines()
+    assert len(lines) > 200
+    assert not [line for line in lines if line.split()[:1] in (["call"], ["callq"])]
+
+
 def test_code_and_interpreter_agree(compiled: tuple[ps.DType, ps.Kernel]) -> None:
     dtype = compiled[0]
     random = np.random.default_rng(8)

@@ -137,6 +137,12 @@ def test_gamma_of_integers_is_the_factorial(compiled: Any) -> None:
     np.testing.assert_array_equal(called(compiled, "gamma", x), wanted)
 
 
+def test_code_calls_nothing(compiled: Any) -> None:
+    lines = compiled[2].asm.splitlines()
+    assert len(lines) > 500
+    assert not [line for line in lines if line.split()[:1] in (["call"], ["callq"])]
+
+
 def test_code_and_interpreter_agree(compiled: Any) -> None:
     dtype, funcs, kernel = compiled
     random = np.random.default_rng(3)
