@@ -122,7 +122,8 @@ def test_values_stay_within_one(compiled: tuple[ps.DType, ps.Kernel]) -> None:
 def test_code_calls_nothing(compiled: tuple[ps.DType, ps.Kernel]) -> None:
     lines = compiled[1].asm.splitlines()
     assert len(lines) > 200
-    assert not [line for line in lines if line.split()[:1] in (["call"], ["callq"])]
+    calls = [line for line in lines if line.split()[:1] in (["call"], ["callq"])]
+    assert all("*" in line or "polysched." in line for line in calls)  # polls, and loop nests
 
 
 def test_code_and_interpreter_agree(compiled: tuple[ps.DType, ps.Kernel]) -> None:

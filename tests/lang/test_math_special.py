@@ -140,7 +140,8 @@ def test_gamma_of_integers_is_the_factorial(compiled: Any) -> None:
 def test_code_calls_nothing(compiled: Any) -> None:
     lines = compiled[2].asm.splitlines()
     assert len(lines) > 500
-    assert not [line for line in lines if line.split()[:1] in (["call"], ["callq"])]
+    calls = [line for line in lines if line.split()[:1] in (["call"], ["callq"])]
+    assert all("*" in line or "polysched." in line for line in calls)  # polls, and loop nests
 
 
 def test_code_and_interpreter_agree(compiled: Any) -> None:
