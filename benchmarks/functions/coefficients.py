@@ -4,7 +4,8 @@
     python benchmarks/functions/coefficients.py sin cos         # those whose names begin so
 
 Each is printed with its name, its largest weighted error as a power of two, and the numbers as they
-stand in the sources. Needs mpmath; gmpy2 makes it quicker.
+stand in the sources; of a quotient those of the numerator come first. Needs mpmath; gmpy2 makes it
+quicker.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from __future__ import annotations
 import sys
 from math import log2
 
+from quotients import Quotient
 from remez import Fit
 from single_fits import FITS as SINGLE
+from special_fits import FITS as SPECIAL
 from trig_fits import FITS as TRIG
 
-FITS: dict[str, Fit] = {**TRIG, **SINGLE}
+FITS: dict[str, Fit | Quotient] = {**TRIG, **SINGLE, **SPECIAL}
 
 
 def main(wanted: list[str]) -> int:

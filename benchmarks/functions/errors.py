@@ -111,8 +111,8 @@ def _arguments(
             yield [every_float32(start, min(start + _CHUNK * every, (part + 1) * size), every)]
     else:
         random = np.random.default_rng([part, *name.encode()])
-        for _ in range(max(samples // _PARTS // _CHUNK, 1)):
-            yield drawn(case, dtype, min(_CHUNK, samples), random)
+        for _ in range(max(samples // case.fewer // _PARTS // _CHUNK, 1)):
+            yield drawn(case, dtype, min(_CHUNK, max(samples // case.fewer, 1)), random)
     if case.has_turns and part == 0:
         hard = next_to_turns(dtype)
         yield [np.concatenate([hard, -hard])]

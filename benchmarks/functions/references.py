@@ -8,6 +8,7 @@ from typing import Any
 
 import mpmath
 import numpy as np
+import scipy.special
 
 Array = np.ndarray[Any, Any]
 
@@ -22,6 +23,8 @@ class Case:
         ranges: where float64 arguments are drawn from; of a function of two the first is of both.
         arity: how many arguments there are.
         has_turns: whether arguments next to multiples of pi/2 are hard.
+        fewer: by how much fewer arguments of float64 are tried, where no library of wider floats
+            has the function.
     """
 
     wide: Callable[..., Array]
@@ -29,11 +32,49 @@ class Case:
     ranges: tuple[tuple[float, float], ...]
     arity: int = 1
     has_turns: bool = False
+    fewer: int = 1
 
 
 def _sigmoid(x: Array) -> Array:
     e = np.exp(-np.abs(x))
     return np.where(x < 0, e, 1) / (1 + e)
+
+
+def _special(of_float64: Callable[[Array], Array], exact: Callable[..., Any]) -> Case:
+    """A function that SciPy has for float64 alone; as a long double it is mpmath's."""
+
+    def wide(x: Array) -> Array:
+        if x.dtype != np.longdouble:
+            return of_float64(x)
+        with mpmath.workprec(120):
+            return np.array([_long(exact, float(v)) for v in x], np.longdouble)
+
+    return Case(wide, exact, (*_NEAR, (-6.0, 27.0), (-171.0, 172.0)), fewer=1000)
+
+
+def _long(exact: Callable[..., Any], x: float) -> Any:
+    """The long double next to a value, as the sum of two float64."""
+    if not np.isfinite(x):
+        return exact(x)
+    value = exact(mpmath.mpf(x))
+    high = float(value)
+    rest = float(value - mpmath.mpf(high)) if np.isfinite(high) else 0.0
+    return np.longdouble(high) + np.longdouble(rest)
+
+
+def _gamma(x: Any) -> Any:
+    """SciPy's at poles and infinities."""
+    is_special = x == 0 or not np.isfinite(float(x)) or (x < 0 and x == int(x))
+    return scipy.special.gamma(float(x)) if is_special else mpmath.gamma(x)
+
+
+def _log_of_gamma(x: Any) -> Any:
+    value = abs(_gamma(x))
+    return mpmath.inf if np.isnan(float(value)) and x == x else mpmath.log(value)
+
+
+def _gammaln(x: Array) -> Array:
+    return np.where(np.isneginf(x), np.inf, scipy.special.gammaln(x))
 
 
 _NEAR = ((-1.0, 1.0), (-3.0, 3.0))
@@ -67,6 +108,11 @@ CASES: dict[str, Case] = {
     "sqrt": Case(np.sqrt, mpmath.sqrt, ((0.0, 4.0), (0.0, 1e300))),
     "rsqrt": Case(lambda x: 1 / np.sqrt(x), lambda x: 1 / mpmath.sqrt(x), ((0.0, 4.0),)),
     "cbrt": Case(np.cbrt, lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x)), ((-8.0, 8.0),)),
+    "pow": Case(np.power, lambda x, y: x**y, ((0.0, 3.0), (0.9, 1.1), (0.0, 40.0)), arity=2),
+    "erf": _special(scipy.special.erf, mpmath.erf),
+    "erfc": _special(scipy.special.erfc, mpmath.erfc),
+    "gamma": _special(scipy.special.gamma, _gamma),
+    "lgamma": _special(_gammaln, _log_of_gamma),
     "hypot": Case(np.hypot, mpmath.hypot, _NEAR, arity=2),
 }
 

@@ -21,7 +21,7 @@ from mpmath import mpf
 DIGITS = 80
 #: Points of the grid for each coefficient.
 _DENSITY = 40
-_MOST_EXCHANGES = 60
+_MOST_EXCHANGES = 30
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,17 @@ class Fit:
             values = [self.target(u) for u in points]
             weights = [self.weight(u) for u in points]
             found: list[float] = []
-            best = minimax(points, values, weights, range(self.count))
+            before: list[Any] = []
             for power in range(self.count):
-                if power and self.stepwise:
-                    best = [0] * power + minimax(points, values, weights, range(power, self.count))
-                c = float(self.dtype(float(best[power])))
+                columns = [[u**k for u in points] for k in range(power, self.count)]
+                tried = [before] if before else []
+                if self.stepwise or not before:
+                    tried.append(best_sum(columns, values, weights))
+                best = min(
+                    tried, key=lambda c: max(map(abs, errors_of(c, columns, values, weights)))
+                )
+                before = best[1:]
+                c = float(self.dtype(float(best[0])))
                 found.append(c)
                 values = [v - c * u**power for u, v in zip(points, values, strict=True)]
             error = max(abs(v * w) for v, w in zip(values, weights, strict=True))
@@ -72,39 +78,73 @@ def chebyshev_points(low: Any, high: Any, count: int) -> list[Any]:
     return [middle - half * mpmath.cos(mpmath.pi * (2 * k + 1) / (2 * count)) for k in range(count)]
 
 
-def minimax(
-    points: Sequence[Any], values: Sequence[Any], weights: Sequence[Any], powers: Sequence[int]
+def errors_of(
+    factors: Sequence[Any],
+    columns: Sequence[Sequence[Any]],
+    values: Sequence[Any],
+    weights: Sequence[Any],
 ) -> list[Any]:
-    """The coefficients of `powers` with the smallest largest weighted error on the points.
+    """What values are beyond a sum of columns, weighted."""
+    return [
+        w * (v - sum(c * column[at] for c, column in zip(factors, columns, strict=True)))
+        for at, (v, w) in enumerate(zip(values, weights, strict=True))
+    ]
 
-    Raises:
-        ValueError: the exchange does not end: the weight or the target is wrong, or `DIGITS` are
-            too few.
+
+def best_sum(
+    columns: Sequence[Sequence[Any]], values: Sequence[Any], weights: Sequence[Any]
+) -> list[Any]:
+    """The factors of the columns whose sum has the smallest largest weighted error.
+
+    Where a column is 0 inside the interval, as those of the last coefficients may be, exchanges
+    need not end: then it is the best sum of those that were tried.
     """
-    unknowns = len(powers) + 1
-    reference = [len(points) * (2 * k + 1) // (2 * unknowns) for k in range(unknowns)]
+    best: tuple[Any, list[Any]] = mpf("inf"), []
+    unknowns = len(columns) + 1
+    reference = [len(values) * (2 * k + 1) // (2 * unknowns) for k in range(unknowns)]
     for _ in range(_MOST_EXCHANGES):
         matrix = mpmath.matrix(unknowns, unknowns)
         right = mpmath.matrix(unknowns, 1)
         for row, at in enumerate(reference):
-            for column, power in enumerate(powers):
-                matrix[row, column] = points[at] ** power
+            for k, column in enumerate(columns):
+                matrix[row, k] = column[at]
             matrix[row, unknowns - 1] = (-1) ** row / weights[at]
             right[row] = values[at]
         solved = list(mpmath.lu_solve(matrix, right))
-        errors = [
-            w * (v - sum(c * u**power for c, power in zip(solved[:-1], powers, strict=True)))
-            for u, v, w in zip(points, values, weights, strict=True)
-        ]
-        if max(map(abs, errors)) <= abs(solved[-1]) * mpf("1.0001"):
-            return solved[:-1]
+        errors = errors_of(solved[:-1], columns, values, weights)
+        largest = max(map(abs, errors))
+        best = min(best, (largest, solved[:-1]), key=lambda found: found[0])
+        if largest <= abs(solved[-1]) * mpf("1.0001"):
+            break
         reference = _exchanged(errors, reference)
-    raise ValueError(f"no end of exchanges after {_MOST_EXCHANGES}")
+    return best[1]
 
 
 def _exchanged(errors: Sequence[Any], reference: Sequence[int]) -> list[int]:
-    """The next reference: each point moves to the largest error of its sign around it, and the
-    largest error of all replaces a point so that the signs still alternate."""
+    """The next reference: the largest errors between changes of sign, if there are enough."""
+    peaks = [0]
+    for k, error in enumerate(errors):
+        if (error > 0) != (errors[peaks[-1]] > 0):
+            peaks.append(k)
+        elif abs(error) > abs(errors[peaks[-1]]):
+            peaks[-1] = k
+    if len(peaks) < len(reference):
+        return _moved(errors, reference)
+    while len(peaks) > len(reference):
+        smallest = min(range(len(peaks)), key=lambda k: abs(errors[peaks[k]]))
+        is_inside = 0 < smallest < len(peaks) - 1
+        if is_inside and len(peaks) == len(reference) + 1:  # only an end leaves signs alternating
+            smallest = min(0, len(peaks) - 1, key=lambda k: abs(errors[peaks[k]]))
+        elif is_inside:
+            peaks.pop(min(smallest - 1, smallest + 1, key=lambda k: abs(errors[peaks[k]])))
+            smallest = min(range(len(peaks)), key=lambda k: abs(errors[peaks[k]]))
+        peaks.pop(smallest)
+    return peaks
+
+
+def _moved(errors: Sequence[Any], reference: Sequence[int]) -> list[int]:
+    """Each point moves to the largest error of its sign around it, and the largest error of all
+    replaces a point so that the signs still alternate."""
     is_above = [e > 0 for e in errors]
     found = []
     for at in reference:

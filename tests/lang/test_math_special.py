@@ -17,7 +17,7 @@ Array = np.ndarray[Any, Any]
 NAMES = ("erf", "erfc", "gamma", "lgamma")
 FLOATS = (ps.float32, ps.float64)
 #: The largest error in ULP that is allowed in float64. float32 has 0.51 everywhere.
-BOUNDS = {"erf": 0.9, "erfc": 1.1, "gamma": 1.1, "lgamma": 1.0}
+BOUNDS = {"erf": 0.9, "erfc": 1.01, "gamma": 1.1, "lgamma": 1.0}
 SPECIAL = (0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, 2.0, -1.0, -2.0, 1e-30, -1e-30, 300.0, -300.5)
 VALUES = json.loads((Path(__file__).parent / "special_values.json").read_text())
 """By function: arguments, the nearest float64 of the true results, and what that leaves."""
@@ -135,6 +135,13 @@ def test_gamma_of_integers_is_the_factorial(compiled: Any) -> None:
     x = np.arange(1, 23.0)
     wanted = scipy.special.factorial(x - 1, exact=False).astype(compiled[0].numpy)
     np.testing.assert_array_equal(called(compiled, "gamma", x), wanted)
+
+
+def test_code_calls_nothing(compiled: Any) -> None:
+    lines = compiled[2].asm.splitlines()
+    assert len(lines) > 500
+    calls = [line for line in lines if line.split()[:1] in (["call"], ["callq"])]
+    assert all("*" in line or "polysched." in line for line in calls)  # polls, and loop nests
 
 
 def test_code_and_interpreter_agree(compiled: Any) -> None:

@@ -15,12 +15,15 @@ from .math_terms import (
     bits,
     constant,
     from_bits,
+    rarely,
     select,
 )
 from .math_wide import in_float64
 
 #: Exponents beyond give what this one gives: 0, 1 or inf.
 _LARGE = 2.0**100
+#: Powers of integers that have no more bits are not taken for rare ones.
+_USUAL_BITS = 5
 
 
 def power(x: Term, y: Term) -> Term:
@@ -49,13 +52,16 @@ _of_floats = in_float64(_of_floats_in_float64)
 
 
 def _of_integers(x: Term, y: Term) -> Term:
-    """The product of x**(2**k) for the bits of y that are set."""
+    """The product of x**(2**k) for the bits of y that are set; of large powers behind a branch."""
     dtype, square = x.dtype, x
     result = constant(1, dtype)
-    digits = dtype.bits - (1 if dtype.min < 0 else 0)
-    for k in range(digits):
+    small: Term | None = None
+    for k in range(dtype.bits - (1 if dtype.min < 0 else 0)):
+        if k == _USUAL_BITS:
+            small = result
         is_set = apply("ne", y & (1 << k), 0)
         result = select(is_set, result * square, result)
-        if k + 1 < digits:
-            square = square * square
+        square = square * square
+    assert small is not None
+    result = rarely(y > (1 << _USUAL_BITS) - 1, result, small)
     return result if dtype.min == 0 else select(y < 0, constant(0, dtype), result)
