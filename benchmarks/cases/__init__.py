@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from case import Case
 
-from . import algebra, convolutions, images, networks, products, pyramids, scans, stencils
+from . import algebra, convolutions, images, narrow, networks, products, pyramids, scans, stencils
 
 _GROUPS: dict[str, tuple[Case, ...]] = {
     "products": products.CASES,
@@ -15,6 +15,7 @@ _GROUPS: dict[str, tuple[Case, ...]] = {
     "stencils": stencils.CASES,
     "algebra": algebra.CASES,
     "scans": scans.CASES,
+    "narrow": narrow.CASES,
 }
 GROUPS = tuple(_GROUPS)
 CASES = tuple(replace(case, group=name) for name, cases in _GROUPS.items() for case in cases)

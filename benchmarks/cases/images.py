@@ -9,14 +9,15 @@ from case import Case
 from gallery.registry import find
 
 import polysched as ps
+from polysched.targets.words import Number
 
 
-def blur_tiles(s: ps.Schedule, rows: int = 8) -> None:
+def blur_tiles(s: ps.Schedule, rows: int = 8, columns: Number = ps.native) -> None:
     """A vector of columns of some rows: the sums across are in registers."""
     f = s["blurred"]
-    yo, xo, y, x = f.tile("y", "x", rows, ps.native)
+    yo, xo, y, x = f.tile("y", "x", rows, columns)
     f.reorder(yo, xo, y, x).parallel(yo).vectorize(x).unroll(y)
-    s["across"].compute_at(f, xo).vectorize("x", ps.native).unroll("y")
+    s["across"].compute_at(f, xo).vectorize("x", columns).unroll("y")
 
 
 def unsharp_strips(s: ps.Schedule, strip: int = 64, rows: int = 4) -> None:

@@ -25,6 +25,29 @@ def blur(image: Array) -> Call:
     return call
 
 
+def mean(image: Array) -> Call:
+    def call() -> Array:
+        wide = image.astype(np.float32)
+        across = (wide[:, :-2] + wide[:, 1:-1] + wide[:, 2:]) * np.float32(1 / 3)
+        total = across[:-2] + across[1:-1] + across[2:]
+        return (total * np.float32(1 / 3)).astype(image.dtype)
+
+    return call
+
+
+def yuv_to_rgb(Y: Array, U: Array, V: Array) -> Callable[[], tuple[Array, ...]]:
+    weights = ((298, 0, 409), (298, -100, -208), (298, 517, 0))
+
+    def call() -> tuple[Array, ...]:
+        luma, u, v = (c.astype(np.int32) - zero for c, zero in ((Y, 16), (U, 128), (V, 128)))
+        terms = [
+            [(c * k + 128) >> 8 for c, k in zip((luma, u, v), row, strict=True)] for row in weights
+        ]
+        return tuple(np.clip(a + b + c, 0, 255).astype(np.uint8) for a, b, c in terms)
+
+    return call
+
+
 def unsharp(image: Array, amount: float) -> Call:
     h, w, _ = image.shape
     taps = np.array([1, 4, 6, 4, 1], np.float32) / 16

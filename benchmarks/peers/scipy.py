@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy
 import scipy.linalg
+import scipy.ndimage
 import scipy.signal
 from case import Array
 from scipy.sparse import csgraph
@@ -29,6 +30,11 @@ def lu(A: Array) -> Call:
 
 def floyd_warshall(weight: Array) -> Call:
     return lambda: csgraph.floyd_warshall(weight).astype(weight.dtype)
+
+
+def median_5x5(image: Array) -> Call:
+    out = np.empty_like(image)
+    return lambda: scipy.ndimage.median_filter(image, 5, mode="nearest", output=out)
 
 
 def smooth_image(image: Array, a: float) -> Call:

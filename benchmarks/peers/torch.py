@@ -25,6 +25,19 @@ def matmul(A: Array, B: Array) -> Call:
     return lambda: torch.mm(a, b, out=c).numpy()
 
 
+def half_matmul(A: Array, B: Array) -> Call:
+    """Of float32, float16 or bfloat16, which PyTorch knows by its bits."""
+    a, b = (_tensor(x) for x in (A, B))
+    c = torch.empty(len(A), B.shape[1], dtype=a.dtype)
+    return lambda: torch.mm(a, b, out=c).float().numpy()
+
+
+def _tensor(x: Array) -> torch.Tensor:
+    if x.dtype.name != "bfloat16":
+        return torch.from_numpy(x)
+    return torch.from_numpy(x.view("int16")).view(torch.bfloat16)
+
+
 # convolutions -----------------------------------------------------------------------------------
 def convolution(image: Array, weight: Array, bias: Array) -> Call:
     b = torch.from_numpy(bias)

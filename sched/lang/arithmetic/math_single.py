@@ -25,7 +25,7 @@ from .math_terms import (
 _FORMAT = float32.format
 _EXP2 = (
     0.6931471824645996, 0.24022594094276428, 0.055503662675619125, 0.009625446051359177,
-    0.0013387876097112894, 0.00013330719957593828,
+    0.0013387876097112894, 0.00013330811634659767,
 )  # fmt: skip
 #: Numbers in two parts. The first of those that an exponent is multiplied with have 16 bits, so
 #: that the product is exact.
