@@ -74,17 +74,15 @@ s2[rows].store_at(g, "io")
 ps.show.animation(s2, n=6, m=5)
 """
 _PROFILED = """import numpy as np
-across, down = ps.Func("across"), ps.Func("down", (n, m))
-image = ps.Input("image", ps.float32, (n + 2, m + 2))
-across[i, j] = image[i, j] + image[i, j + 1] + image[i, j + 2]
-down[i, j] = across[i, j] + across[i + 1, j] + across[i + 2, j]
-s3 = ps.Schedule(down)
-s3[across].parallel(i)
-s3[across].vectorize(j, 8)
-s3[down].parallel(i)
-s3[down].vectorize(j, 8)
+D = ps.Func("D", (n, m))
+D[i, j] = ps.maximum(C[i, j], 0) * 0.5
+s3 = ps.Schedule(D)
+s3[C].update(0).reorder(i, k, j)
+for stage in (s3[C], s3[C].update(0), s3[D]):
+    stage.parallel(i).vectorize(j, 8)
+square = np.ones((512, 512), np.float32)
 with ps.threads(2):
-    profile = s3.compile().profile(np.ones((2050, 2050), np.float32))
+    profile = s3.compile().profile(square, square)
 profile
 """
 _UPDATE = 's["C.update(0)"]'
