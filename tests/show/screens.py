@@ -327,7 +327,10 @@ def _picture(shown: Any, scene: Scene, path: Path) -> None:
     else:
         shown.screenshot(path=str(path))
     with Image.open(path) as whole:
-        small = whole.convert("RGB").quantize(64, dither=Image.Dither.NONE)
+        # Small areas keep their colours, as those of legends.
+        small = whole.convert("RGB").quantize(
+            160, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+        )
     small.save(path, optimize=True)
 
 
