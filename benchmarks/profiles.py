@@ -1,4 +1,4 @@
-"""Profiles beside a clock outside of them, as the table of docs/profile.md:
+"""Profiles beside a clock outside of them, as a table:
 
 python benchmarks/profiles.py
 

@@ -77,17 +77,22 @@ _AUTOMATIC = r"""s3 = ps.Schedule.auto(C, threads=4, target="x86-64-v3")
 s3.comment(r"dollars: from $1 to $2, and \(brackets\)")
 """
 _PROFILED = """import numpy as np
-image = ps.Input("image", ps.float32, (n + 2, m + 2))
+D = ps.Func("D", (n, m))
+D[i, j] = ps.maximum(C[i, j], 0) * 0.5
+s3 = ps.Schedule(D)
+s3[C].update(0).reorder(i, k, j)
+for stage in (s3[C], s3[C].update(0), s3[D]):
+    stage.parallel(i).vectorize(j, 8)
+square = np.ones((512, 512), np.float32)
+with ps.threads(2):
+    profile = s3.compile().profile(square, square)
+profile
+"""
+_HALO = """image = ps.Input("image", ps.float32, (n + 2, m + 2))
 across, blurred = ps.Func("across"), ps.Func("blurred", (n, m))
 across[i, j] = image[i, j] + image[i, j + 1] + image[i, j + 2]
 blurred[i, j] = across[i, j] + across[i + 1, j] + across[i + 2, j]
-s4 = ps.Schedule(blurred)
-s4[blurred].split(i, 32)
-s4[blurred].parallel("io").vectorize(j, 8)
-s4[across].compute_at(blurred, "io").vectorize(j, 8)
-with ps.threads(2):
-    profile = s4.compile().profile(np.ones((1026, 1026), np.float32))
-profile
+ps.halo(blurred)
 """
 _UPDATE = 's["C.update(0)"]'
 _REPORT = """kernel = s.compile()
@@ -137,7 +142,7 @@ SCENES = (
     Scene("animation", _ANIMATED, ("rows", "no longer kept", "10 / 16"), steps=9),
     Scene("report", _REPORT, ("float32",), page="report.html"),
     Scene("profile", _PROFILED, ("across", "of peak", "worker 1")),
-    Scene("halo", "ps.halo(blurred)", ("image", "behind")),
+    Scene("halo", _HALO, ("image", "behind")),
     Scene("dependence", "s.dependences()[0]", ("must run after",)),
     Scene("explorer", "ps.explore(C)", ("as written", "reorder 'k', 'j'", "C.update(0), i=2")),
     Scene(
@@ -339,7 +344,10 @@ def _picture(shown: Any, scene: Scene, path: Path) -> None:
     else:
         shown.screenshot(path=str(path))
     with Image.open(path) as whole:
-        small = whole.convert("RGB").quantize(64, dither=Image.Dither.NONE)
+        # Small areas keep their colours, as those of legends.
+        small = whole.convert("RGB").quantize(
+            160, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+        )
     small.save(path, optimize=True)
 
 

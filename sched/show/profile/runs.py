@@ -31,6 +31,9 @@ SECONDS, FEWEST, MOST, LONG = 0.5, 5, 200, 3.0
 """For how long profiled runs are repeated, how many there are at least and at most, and seconds
 after which there need not be so many."""
 
+PYTHON = 3.0
+"""How many times as long a call takes around its native code, at most, as prepared code does."""
+
 LOOK = 0.5e-3, 1.5e-3
 """Seconds between two random looks: Python takes tens of microseconds for each."""
 
@@ -50,6 +53,7 @@ class Runs:
     Attributes:
         plain: seconds of the ordinary code, between them.
         called: seconds of whole calls of the kernel, between them.
+        python: seconds that Python took around the ordinary code.
         ticks: of the clock of marks, in a second.
         looks: how often a part was met at random moments, by region and part.
     """
@@ -58,6 +62,7 @@ class Runs:
     profiled: list[Run] = field(default_factory=list)
     plain: list[float] = field(default_factory=list)
     called: list[float] = field(default_factory=list)
+    python: list[float] = field(default_factory=list)
     ticks: float = 1.0
     looks: dict[tuple[int, int], int] = field(default_factory=dict)
 
@@ -84,22 +89,24 @@ class Runs:
 
         Others on the machine disturb medians, and the very shortest calls find in caches what usual
         ones do not: those are compared that a quarter is shorter than; but the shortest ones where
-        loops wait for threads, which disturbs all others far more.
+        loops wait for threads, which disturbs all others far more. What remains of that is told
+        from what Python takes, of which a call has not many times as much.
         """
         part = 0.0 if self.code.variant.is_threaded else 0.25
         called, plain = (sorted(x)[int(part * len(x))] for x in (self.called, self.plain))
-        return max(called - plain, 0.0)
+        return min(max(called - plain, 0.0), PYTHON * median(self.python))
 
 
 @dataclass(frozen=True)
 class Steps:
     """What runs are made of: `restore` gives InOuts their values, `call` calls the kernel, `plain`
-    runs its code alone, `marked` that with marks; these two give the seconds that it took."""
+    runs its code alone, `marked` that with marks; these two give the seconds that it took, and
+    those that Python took around it."""
 
     restore: Callable[[], None]
     call: Callable[[], Any]
-    plain: Callable[[], float]
-    marked: Callable[[], float]
+    plain: Callable[[], tuple[float, float]]
+    marked: Callable[[], tuple[float, float]]
 
 
 class Timed:
@@ -115,10 +122,11 @@ class Timed:
         self._given = prepared, arrays, blocks
         self._seconds = 0.0
 
-    def __call__(self) -> float:
-        """Runs it once; the seconds that it took."""
+    def __call__(self) -> tuple[float, float]:
+        """Runs it once; the seconds that it took, and those of Python around it."""
+        start = time.perf_counter()
         self._variant.run(*self._given)
-        return self._seconds
+        return self._seconds, time.perf_counter() - start - self._seconds
 
     def _entered(self, slots: int) -> None:
         start = time.perf_counter()
@@ -145,10 +153,12 @@ def runs(code: Instrumented, steps: Steps) -> Runs:
             steps.call()
             found.called.append(time.perf_counter() - begin)
             steps.restore()
-            found.plain.append(steps.plain())
+            seconds, around = steps.plain()
+            found.plain.append(seconds)
+            found.python.append(around)
             steps.restore()
             clear(code.state)
-            seconds = steps.marked()
+            seconds, _ = steps.marked()
             found.profiled.append(Run(seconds, copied(code.state)))
     found.ticks = (now() - first) / (time.perf_counter() - start)
     return found

@@ -203,12 +203,12 @@ def test_nobody_looks_any_more_when_a_run_is_interrupted(at: int) -> None:
     code, _ = marked(blur("deep"), NOTHING)
     count = 0
 
-    def step() -> float:
+    def step() -> tuple[float, float]:
         nonlocal count
         count += 1
         if count == at:
             raise KeyboardInterrupt
-        return 1.0
+        return 1.0, 0.0
 
     with pytest.raises(KeyboardInterrupt):
         runs.runs(code, runs.Steps(lambda: None, step, step, step))
@@ -259,12 +259,13 @@ def test_a_profile_says_what_stages_do() -> None:
 
 def test_the_way_from_python_and_back_is_that_of_ordinary_calls() -> None:
     code, _ = marked(blur(), ALL)
-    times = {"plain": [9.0, 1.0, 3.0, 2.0], "called": [5.0, 2.5, 2.75, 8.0]}
+    times = {"plain": [9.0, 1.0, 3.0, 2.0], "called": [5.0, 2.5, 2.75, 8.0], "python": [9.0]}
     assert runs.Runs(code, [], **times).usual == 3.875
     assert runs.Runs(code, [], **times).way == 2.75 - 2.0
     threaded, _ = marked(blur("parallel"), ALL)
     assert runs.Runs(threaded, [], **times).way == 2.5 - 1.0
-    assert runs.Runs(code, [], plain=[3.0], called=[2.0]).way == 0.0
+    assert runs.Runs(threaded, [], **{**times, "python": [0.125]}).way == runs.PYTHON * 0.125
+    assert runs.Runs(code, [], plain=[3.0], called=[2.0], python=[9.0]).way == 0.0
 
 
 def test_kernels_stay_as_they_are() -> None:
@@ -334,7 +335,7 @@ def test_there_are_words_for_all_threads_whoever_changes_their_number(
     most: list[int] = []
     timed = runs.Timed.__call__
 
-    def more(step: runs.Timed) -> float:
+    def more(step: runs.Timed) -> tuple[float, float]:
         ps.set_num_threads(7)
         most.append(ps.get_num_threads())
         return timed(step)
