@@ -137,6 +137,9 @@ WORKER = ("tests/show/explore/test_worker.py",)
 CHANGES = ("tests/show/explore/test_changes.py",)
 TRACES = ("tests/show/profile/test_traces.py",)
 PROFILES_REFUSED = ("tests/show/profile/test_refused.py",)
+ADVICE = ("tests/show/advice/test_advice.py", "tests/show/advice/test_predicted.py")
+COSTS = ("tests/poly/report/test_costs.py",)
+WARNINGS = ("tests/poly/schedule/test_performance.py",)
 INTEGERS = ("tests/lang/test_2_integer_functions.py",)
 INTEGER_CODE = ("tests/codegen/llvm/test_instructions.py",)
 GOING_ROUND = ("tests/codegen/build/test_going_round.py",)
@@ -227,6 +230,58 @@ FAULTS = (
     Fault(
         "what is finite counts next to an infinity", "lang/arithmetic/math_angles.py",
         'select(apply("and", q.equals(inf), p < inf), 0.0, scale)', "scale", ANGLES,
+    ),
+    Fault(
+        "advice is given on what hardly helps", "show/advice/advice.py",
+        "HELPS = 1.1", "HELPS = 1.0", ADVICE,
+    ),
+    Fault(
+        "what is predicted counts as measured", "show/advice/advice.py",
+        "replace(piece, after=after, predicted=True)", "replace(piece, after=after)", ADVICE,
+    ),
+    Fault(
+        "moves of advice are left out unasked", "show/advice/edits.py",
+        "        if not self.is_optional:\n            return self\n", "", ADVICE,
+    ),
+    Fault(
+        "advice on a variant changes what it has from its schedule", "show/advice/edits.py",
+        "return not any(x in inherited for", "return True or any(x in inherited for", ADVICE,
+    ),
+    Fault(
+        "the schedule of a piece has the variant as it was", "show/advice/parts.py",
+        "(condition, inside)", "(condition, variant)", ADVICE,
+    ),
+    Fault(
+        "tasks that begin again share lines as others do", "show/advice/thread_causes.py",
+        " or runs(x.loops[: x.loops.index(parallel)]) > 1", "", ADVICE,
+    ),
+    Fault(
+        "hints are about what takes no time", "show/advice/predicted.py",
+        " if share >= SHARE]", "]", ADVICE,
+    ),
+    Fault(
+        "a lane is blamed for a place that data decide", "poly/report/lane_costs.py",
+        " and steps(a, leaf, y.access, vector) is not None", "", COSTS,
+    ),
+    Fault(
+        "tiles that overlap a little are recomputation", "poly/report/again_costs.py",
+        "TWICE = 2.0", "TWICE = 1.2", COSTS,
+    ),
+    Fault(
+        "a recurrence is blamed for having no vectors", "poly/report/scalar_costs.py",
+        "a.program.is_recurrence(d.func) or ", "", COSTS,
+    ),
+    Fault(
+        "directives that a model has chosen are blamed", "poly/schedule/performance.py",
+        "part.directives[part.chosen :]", "part.directives", WARNINGS,
+    ),
+    Fault(
+        "nobody warns of variants", "poly/schedule/performance.py",
+        "        yield from _parts(variant)\n", "        pass\n", WARNINGS,
+    ),
+    Fault(
+        "large tasks are too fine", "poly/schedule/performance.py",
+        " or x.seconds < wake]", " or True]", WARNINGS,
     ),
     Fault(
         "a mean of unsigned integers moves a sign in", "codegen/llvm/integer_functions.py",

@@ -72,8 +72,15 @@ def _again(a: Analysis, at: NestAlloc, around: tuple[NestLoop, ...]) -> Iterator
         f's["{name}"].compute_at at a loop further outside, larger tiles, or '
         f's["{name}"].compute_root()'
     )
-    what = f"{name} is computed at {loop}, {', '.join(often)}"
+    kept = "computed at" if loop in _said_of(a, name) else "stored in"
+    what = f"{name} is {kept} {loop}, and so computed {', and '.join(often)}"
     yield Cost(AGAIN, name, what, fix, ("compute_at",))
+
+
+def _said_of(a: Analysis, name: str) -> set[str]:
+    """The loops at which a Func is said to be computed."""
+    said = (dict(d.options) for d in a.directives if d.name == "compute_at" and d.stage == name)
+    return {str(x["loop"]) for x in said}
 
 
 def _moved(at: NestAlloc, x: NestLoop) -> dict[int, int] | None:

@@ -26,17 +26,11 @@ def scalar_costs(a: Analysis) -> Iterator[Cost]:
         is_said = not said.isdisjoint((name, a.program.names[d.func]))
         if not is_said or any(x.loop.kind == "vector" for leaf in every for x in leaf.loops):
             continue
-        if _is_recurrent(a, every[0]) or not any(isinstance(n, Read) for n in postorder(*d.values)):
+        if a.program.is_recurrence(d.func) or d.func.history.home is not None:
+            continue
+        if not any(isinstance(n, Read) for n in postorder(*d.values)):
             continue
         yield from _scalar(a, every[0])
-
-
-def _is_recurrent(a: Analysis, leaf: Leaf) -> bool:
-    """Whether it may need values of its own that other iterations have made."""
-    d = leaf.definition
-    if a.program.is_recurrence(d.func) or d.func.history.home is not None:
-        return True
-    return any(t is d.func and index != d.lhs for t, index in accesses(leaf))
 
 
 def _scalar(a: Analysis, leaf: Leaf) -> Iterator[Cost]:

@@ -15,6 +15,7 @@ i, j = ps.vars("i j")
 a = ps.Input("a", ps.float32, (n, m))
 wide = ps.Input("wide", ps.float32, (n + 8, m))
 where = ps.Input("where", ps.int32, (n, m))
+line = ps.Input("line", ps.float32, (n,))
 left, right = ps.Input("left", ps.float32, (n, l)), ps.Input("right", ps.float32, (l, m))
 
 
@@ -92,7 +93,15 @@ def test_lanes_of_a_sum_run_in_turn() -> None:
 def test_windows_that_are_computed_anew() -> None:
     s = stencil()
     s["g"].compute_at("f", "i")
-    assert found(s)["recomputation"].what == "g is computed at i, 9 times for each element"
+    what = found(s)["recomputation"].what
+    assert what == "g is computed at i, and so computed 9 times for each element"
+
+
+def test_what_is_not_kept_from_tile_to_tile_is_computed_anew() -> None:
+    s = stencil()
+    s["f"].split("i", 4)
+    s["g"].compute_at("f", "ii").store_at("f", "io")
+    assert found(s)["recomputation"].what.startswith("g is stored in io, and so computed 3 times")
 
 
 def test_what_a_loop_does_not_move_is_computed_anew() -> None:
@@ -149,7 +158,7 @@ def test_a_loop_that_would_have_to_go_inside() -> None:
 
 def test_recurrences_and_stores_of_constants_are_left_alone() -> None:
     f = ps.Func("f", (n,))
-    f[i] = ps.where(i > 0, f[i - 1], 0.0) * 0.5 + a[i, 0]
+    f[i] = ps.where(i > 0, f[i - 1], 0.0) * 0.5 + line[i]
     s = ps.Schedule(f)
     s["f"].split("i", 16)
     assert not found(s)

@@ -98,6 +98,10 @@ def test_nothing_is_said_of_what_a_model_has_chosen(given: list[warnings.Warning
     for x in (s, again, s.copy(), s.fixed({"n": 4096, "m": 4096})):
         warn_of(x)
     assert not given
+    s = columns()
+    s.chosen = len(s.directives)
+    warn_of(s)
+    assert not given
 
 
 def test_tasks_are_compared_with_what_it_takes_to_wake_threads(
