@@ -14,7 +14,7 @@ from ...lang.arithmetic.evaluate import size_value
 from ...lang.errors.errors import PolyschedError
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import concrete
-from ...lang.nodes.nodes import RVar, postorder, replaced_all
+from ...lang.nodes.nodes import RVar, Size, postorder, replaced_all
 from ...lang.nodes.tensor import Tensor
 from ...lang.tensors.tensors import Func
 from ...poly.nests.boxes import box
@@ -83,7 +83,8 @@ def seen(s: Schedule, sizes: Mapping[str, int]) -> tuple[StageSeen, ...]:
     """The stages of a schedule with numbers at some sizes, each once, in the order they run."""
     extents: dict[str, dict[str, int]] = {}
     with suppress(PolyschedError):
-        extents = s.extents(**{k: v for k, v in sizes.items() if k in s.base.sizes})
+        known = s.loop_program.symbols  # also the extents of outputs that a call gives
+        extents = s.extents(**{k: v for k, v in sizes.items() if isinstance(known.get(k), Size)})
     layouts = _Layouts(s, sizes)
     found: dict[str, StageSeen] = {}
     for nest in s.nests:

@@ -52,6 +52,14 @@ def test_a_loop_along_columns_is_strided(program: ps.Func) -> None:
     np.testing.assert_array_equal(made.compile()(IMAGE), IMAGE * 2 + 1)
 
 
+def test_the_extents_of_outputs_are_those_of_the_call() -> None:
+    a, f = ps.Input("a", ps.float32, (n, m)), ps.Func("f")
+    f[i, j] = a[i, j] * 2
+    s = ps.Schedule(f)
+    values = {"n": 40, "m": 64, "f.shape[0]": 40, "f.shape[1]": 64}
+    assert [x.extent for x in seen(s, values)[0].loops] == [40, 64]
+
+
 def test_columns_of_threads_share_lines(program: ps.Func) -> None:
     s = ps.Schedule(program)
     s["f"].reorder("j", "i").parallel("j")
