@@ -149,6 +149,9 @@ NARROW = ("tests/lang/test_narrow_floats.py",)
 LANES = ("tests/codegen/llvm/test_lanes.py",)
 TURNS = ("tests/lang/test_math_trig.py",)
 ANGLES = ("tests/lang/test_math_inverse.py",)
+POWERS = ("tests/lang/test_math_pow.py",)
+SPECIAL = ("tests/lang/test_math_special.py",)
+FAST = ("tests/lang/test_math_fast.py",)
 FAULTS = (
     Fault(
         "a quotient that was rounded up is kept", "codegen/llvm/remainders.py",
@@ -209,6 +212,36 @@ FAULTS = (
         "codegen/llvm/rounded_products.py",
         'return b.binary("xor", product, b.convert("sext", least, int16))', "return product",
         LANES,
+    ),
+    Fault(
+        "a power of e takes what its argument rounds off as if it were e**0",
+        "lang/arithmetic/math_doubles.py",
+        "fma(low, high.high + tail, tail)", "low + tail", POWERS,
+    ),
+    Fault(
+        "odd powers of negative numbers have no sign", "lang/arithmetic/math_pow.py",
+        "select(is_odd, bits(x) & float64.format.sign, 0)", "bits(x) & 0", POWERS,
+    ),
+    Fault(
+        "powers of integers end where the branch begins", "lang/arithmetic/math_pow.py",
+        "rarely(y > (1 << _USUAL_BITS) - 1, result, small)", "small", POWERS,
+    ),
+    Fault(
+        "powers of integers that are not reached are counted", "codegen/build/build.py",
+        "happens = conjunction(convert.needed[node], negative)", "happens = negative", POWERS,
+    ),
+    Fault(
+        "log gamma has one of its zeros twice", "lang/arithmetic/math_gamma.py",
+        "return whole(d, dtype) * less * (", "return whole(d, dtype) * whole(e, dtype) * (",
+        SPECIAL,
+    ),
+    Fault(
+        "erfc loses what the square of its argument rounds off", "lang/arithmetic/math_erf.py",
+        "fma(-1.0 * a, a, -1.0 * minus_square)", "0.0 * a", SPECIAL,
+    ),
+    Fault(
+        "a fast tanh passes 1", "lang/arithmetic/math_fast.py",
+        "return at_least(at_most(found, 1.0), -1.0)", "return found", FAST,
     ),
     Fault(
         "a sine loses the second part of what is left of its argument",
