@@ -64,7 +64,7 @@ class _Digester:
         return _hash(*(self.of(getattr(value, name)) for name in named))
 
 
-_OF_PROFILES = frozenset({"ends"})
+_OF_PROFILES = frozenset({"begins", "ends"})
 """Fields that only the loops of profiles have."""
 
 

@@ -15,7 +15,8 @@ def run(*parts: str, **variables: str) -> str:
     environment = {k: v for k, v in os.environ.items() if k not in unset}
     code = "\n".join(textwrap.dedent(part) for part in parts)
     done = subprocess.run(
-        [sys.executable, "-P", "-X", "faulthandler", "-c", code],
+        # What runs slowly here is meant to.
+        [sys.executable, "-P", "-X", "faulthandler", "-W", "ignore::UserWarning", "-c", code],
         capture_output=True,
         text=True,
         timeout=300,

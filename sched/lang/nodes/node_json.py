@@ -175,7 +175,7 @@ def _is_typed(op: str, operands: Sequence[Any], result: Any) -> bool:
             return t.is_bool and given[0] == given[1]
         case "select":
             return given[0].is_bool and given[1] == given[2] == t
-        case "arith":
+        case "arith" | "power":
             return all(x == t for x in given) and not t.is_bool
         case "distance":
             return given[0] == given[1] and given[0].is_int and t == unsigned(given[0])

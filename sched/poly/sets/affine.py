@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from ...cached import cached_property
 from ...lang.arguments.admission import SIZE_LIMIT
 from ...lang.errors.errors import InternalError
 from ...lang.nodes.dtypes import INDEX, concrete
@@ -23,7 +24,7 @@ from ...lang.tensors.trace import Trace
 from . import periods
 from .affine_operators import COMPARE, LOGIC, OPERATORS, choose, compare_bools, is_affine_operator
 from .intervals import Interval, interval, whole
-from .isl import Frame, Map, PwAff, Set, isl, relation
+from .isl import Frame, Map, PwAff, Set, complement, isl, relation
 
 _WIDE = 32
 """From this width on, an index that only its type bounds counts as unbounded."""
@@ -116,6 +117,7 @@ class AffineBuilder:
 
     def __init__(self, base: Frame, roots: Sequence[Node]) -> None:
         self.base = base
+        self._roots = tuple(roots)
         self.intervals: dict[Node, Interval] = {}
         self.exact: dict[Node, bool] = {}
         #: Expressions with a single value, though parts of them may wrap: `clip(int32(i), 0, 0)`.
@@ -217,20 +219,57 @@ class AffineBuilder:
             case Op(op="mod", operands=(_, d)):
                 return periods.remainder(self.frame, x, self.value[d])
             case Read(tensor=Input(range=(lo, hi))):
-                return self._where(x, PwAff.ge_set, lo).intersect(self._where(x, PwAff.lt_set, hi))
+                return self._within(node, x, lo, hi, PwAff.lt_set)
             case Read(tensor=Func() as func, component=component):
                 held = value_range(func, component)
-                above = self._where(x, PwAff.ge_set, held.lo)
-                return above.intersect(self._where(x, PwAff.le_set, held.hi))
+                return self._within(node, x, held.lo, held.hi, PwAff.le_set)
             case _:
                 return self.frame.universe
 
-    def _where(self, x: PwAff, compare: Callable[[PwAff, PwAff], Set], end: Node | None) -> Set:
-        """Where an unknown compares so with the end of a range, if that is affine."""
-        bound = None if end is None else affine_value(self.base, end)
-        if bound is None:
-            return self.frame.universe
-        return compare(x, bound.add_dims(isl.dim_type.in_, len(self.unknowns)))
+    def _within(
+        self,
+        node: Node,
+        x: PwAff,
+        lo: Node | None,
+        hi: Node | None,
+        below: Callable[[PwAff, PwAff], Set],
+    ) -> Set:
+        """Where an unknown that is read lies in its range, as far as its ends are affine.
+
+        Where the range is empty, there is nothing to be read: what is always read is not computed
+        there, but what is read in the arm of a select may be left alone, and then it is anything.
+        """
+        ends = [None if end is None else affine_value(self.base, end) for end in (lo, hi)]
+        least, most = (
+            None if end is None else end.add_dims(isl.dim_type.in_, len(self.unknowns))
+            for end in ends
+        )
+        result = self.frame.universe
+        if least is not None:
+            result = result.intersect(x.ge_set(least))
+        if most is not None:
+            result = result.intersect(below(x, most))
+        if least is None or most is None or node in self._always:
+            return result
+        return result.union(complement(below(least, most)))
+
+    @cached_property
+    def _always(self) -> frozenset[Node]:
+        """What is computed at each point: not what only an arm of a select needs, or a part of a
+        condition, which may have been such an arm."""
+        found = set(self._roots)
+        waiting = [*found]
+        while waiting:
+            match waiting.pop():
+                case Op(op="select", operands=(condition, _, _)):
+                    needed: tuple[Node, ...] = (condition,)
+                case Op(op=op) as node if op in LOGIC and _is_bool(node):
+                    needed = ()
+                case node:
+                    needed = node.args
+            waiting += [n for n in needed if n not in found]
+            found.update(needed)
+        return frozenset(found)
 
     def _is_affine(self, node: Node) -> bool:
         if node in self.constants:

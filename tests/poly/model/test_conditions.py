@@ -121,6 +121,38 @@ def test_a_declared_range_needs_no_check() -> None:
     assert (found.sizes, found.checked) == ((), ())
 
 
+def test_an_empty_range_says_nothing_of_what_is_not_read() -> None:
+    """Without elements `rows` may have none of which an index is in range(0, 0), and then the other
+    arm is chosen, whose index is -1."""
+    A = ps.Input("A", ps.uint8, (n,))
+    rows = ps.Input("rows", ps.int16, (m,), range=(0, n))
+    f = ps.Func("f", (1,))
+    f[i] = A[ps.clip(ps.select(i < m, rows[i], n), 0, n - 1)]
+    s = ps.Schedule(f)
+    assert s.conditions[0].startswith("n >= 1: f reads A[")
+    empty = np.zeros(0, np.uint8), np.zeros(0, np.int16)
+    with pytest.raises(ps.CallValueError, match="the sizes must satisfy n >= 1"):
+        s.compile()(*empty)
+
+
+def test_an_empty_range_says_nothing_of_parts_of_conditions() -> None:
+    A = ps.Input("A", ps.uint8, (n,))
+    rows = ps.Input("rows", ps.int16, (m,), range=(0, n))
+    f = ps.Func("f", (1,))
+    known = ps.select(i < m, ps.cast(ps.bool_, rows[i] > 0), i < 1)
+    f[i] = ps.select(known, A[n - 1], 0)
+    assert ps.Schedule(f).conditions[0].startswith("n >= 1: f reads A[")
+
+
+def test_a_range_is_used_where_all_that_is_read_is_read() -> None:
+    A = ps.Input("A", ps.uint8, (n,))
+    rows = ps.Input("rows", ps.int16, (m,), range=(0, n))
+    f, g = ps.Func("f", (m,)), ps.Func("g", (m,))
+    f[i] = A[rows[i]]
+    g[i] = ps.select(i > 2, A[rows[i]], 0)
+    assert ps.Schedule([f, g]).conditions == ()
+
+
 def test_a_clamp_by_constants_is_a_condition_on_the_size() -> None:
     a, x = ps.Input("a", ps.int32, (m,)), ps.Input("x", ps.int32, (n,))
     f = ps.Func("f", (n,))

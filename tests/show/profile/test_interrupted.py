@@ -44,10 +44,12 @@ def fail(signal: int) -> None:
 )
 @pytest.mark.parametrize("at", [1, 2, 3, 4])
 def test_what_a_call_raises_comes_through_and_leaves_all_as_it_was(
-    at: int, instead: Any, kind: type[BaseException]
+    at: int, instead: Any, kind: type[BaseException], request: pytest.FixtureRequest
 ) -> None:
     """Of the calls the first one allocates, the second one is ordinary, the third one is its code
     alone, the fourth one has marks."""
+    before_ours = signal.signal(signal.SIGINT, signal.default_int_handler)  # workers ignore it
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before_ours))
     calls = Calls()
     x, A = ps.Input("x", ps.float32, (n,)), ps.InOut("A", ps.float32, (n,))
     f, g = ps.Func("f", (n,)), ps.extern("g", calls, [x], (n,), ps.float32)
