@@ -79,6 +79,8 @@ def _evaluated(meant: Meaning, sizes: dict[str, int], call: Call) -> Outcome:
         found = meant({**sizes, **call.scalars}, arrays, call.shapes)
     except meaning.Unknown as error:
         return Outcome("program refused", text=str(error))
+    except RecursionError:  # it evaluates what is read where it is read
+        return Outcome("program refused", text="too deep for the evaluator")
     except Refused:  # by a precondition, which may be of a Func that is not asked for
         return Outcome("program refused", text="a precondition")
     except meaning.Outside as error:
