@@ -4,8 +4,8 @@ python benchmarks/functions/speed.py [--level x86-64-v3] [--only sin,exp] [--sec
 
 A line a function and type: how many thousand million elements a second, and the largest error in
 units of the last place of what was computed; then our speed over that of the best peer that counts.
-A peer counts where its error is within our bound: 1
-for float32 and 1.5 for float64, or our own where that is larger, as of functions that are `fast_`.
+A peer counts where its error is within our bound: 1 for float32 and 1.5 for float64, or our own
+where that is larger, as of functions that are `fast_`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from setting import Setting, level_of
 
 from polysched.targets.host import this_machine
 
-RESULTS = Path(__file__).resolve().parents[1] / "results" / "functions"
+RESULTS = Path(__file__).resolve().parent / "results"
 
 
 def main() -> None:
@@ -31,7 +31,9 @@ def main() -> None:
     parser.add_argument("--level", default=level_of(this_machine()), help="x86-64-v3, ...")
     parser.add_argument("--only", default="", help="names of functions, by commas")
     parser.add_argument("--seconds", type=float, default=0.05, help="for each in each turn")
-    parser.add_argument("--save", action="store_true", help="keep the table in benchmarks/results")
+    parser.add_argument(
+        "--save", action="store_true", help="keep the table in benchmarks/functions/results"
+    )
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.inside:
