@@ -646,7 +646,7 @@ FAULTS = (
     ),
     Fault(
         "an empty range holds for what is not read", "poly/sets/affine.py",
-        "        return result.union(complement(below(least, most)))\n", "        return result\n",
+        "result.union(complement(below(least, most)).intersect(x.eq_set(least)))", "result",
         ("tests/poly/model/test_conditions.py",),
     ),
     Fault(

@@ -237,7 +237,7 @@ class AffineBuilder:
         """Where an unknown that is read lies in its range, as far as its ends are affine.
 
         Where the range is empty, there is nothing to be read: what is always read is not computed
-        there, but what is read in the arm of a select may be left alone, and then it is anything.
+        there, but what is read in the arm of a select may be left alone. Then any value will do.
         """
         ends = [None if end is None else affine_value(self.base, end) for end in (lo, hi)]
         least, most = (
@@ -251,7 +251,7 @@ class AffineBuilder:
             result = result.intersect(below(x, most))
         if least is None or most is None or node in self._always:
             return result
-        return result.union(complement(below(least, most)))
+        return result.union(complement(below(least, most)).intersect(x.eq_set(least)))
 
     @cached_property
     def _always(self) -> frozenset[Node]:
