@@ -194,11 +194,17 @@ class _Question:
                 at = near(coordinates, p)
                 if at is not None:
                     lo, hi = min(lo, at[0]), max(hi, at[1])
-                elif depends(coordinates, p):
+                elif depends(coordinates, p) and not self._is_near_another(coordinates, p):
                     return _Axis(
                         None, None, f"no constant says how far from a point {g.name} is read"
                     )
         return _Axis((max(0, -lo), max(0, hi)), p, None, self.func.name, self.leaves[0].span)
+
+    def _is_near_another(self, coordinates: Map, p: int) -> bool:
+        """Whether a coordinate follows another axis than `p`, which then decides at most which of
+        the elements nearby are read, as at an edge that is met aslant."""
+        others = (q for q in range(self.func.ndim) if q != p)
+        return any(near(coordinates, q) is not None for q in others)
 
     def _why_whole(self, pairs: Set) -> str:
         """Why no axis of the output is followed.

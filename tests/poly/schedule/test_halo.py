@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 import polysched as ps
 
@@ -336,6 +336,7 @@ def test_values_follow_from_the_halo(stages: list[Stage]) -> None:
 
 @settings(max_examples=4, deadline=None)
 @given(STAGES.filter(lambda s: len(s) < 3))
+@example([("repeat_edge", [(0, 0)]), ("constant", [(0, 0), (1, 1)])])  # edges met aslant
 def test_of_two_axes_each_has_its_own(stages: list[Stage]) -> None:
     f = chain(stages, 2)
     across, along = (
