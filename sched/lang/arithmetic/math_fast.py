@@ -20,7 +20,7 @@ from collections.abc import Callable
 from math import inf, log, nan
 
 from ..nodes.dtypes import DType, float32, float64, int32
-from .math_log import log64_parts
+from .math_log import SQRT_HALF_32, log64_parts
 from .math_terms import (
     Term,
     at_least,
@@ -42,7 +42,6 @@ _LN2: dict[DType, tuple[float, float]] = {
     float32: (0.6931471824645996, -1.9046542121259336e-09),
     float64: (0.6931471805599453, 2.3190468138462996e-17),
 }
-_SQRT_HALF_32 = 0x3F3504F3
 
 #: c[k] of e**r = 1 + r + r**2 (c[0] + c[1] r + ...), |r| <= log(2) / 2.
 _EXP: dict[DType, tuple[float, ...]] = {
@@ -164,7 +163,7 @@ def _least(x: Term) -> float:
 
 
 def _log32(x: Term) -> Term:
-    exponent = (bits(x) - _SQRT_HALF_32) & 0xFF800000
+    exponent = (bits(x) - SQRT_HALF_32) & 0xFF800000
     f = from_bits(bits(x) - exponent) - 1.0
     n = cast(cast(exponent, int32), float32)
     return fma(n, _LN2[float32][0] * 2.0**-23, fma(f * f, polynomial(f, _LOG_32), f))

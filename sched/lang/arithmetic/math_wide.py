@@ -1,8 +1,8 @@
-"""exp2, expm1, sinh, cosh, log2, log10, log1p and hypot, all of which compute in float64.
+"""exp2, expm1, sinh, cosh, log2, log10, log1p and hypot, computed in float64.
 
-Of float32 they take fewer coefficients and round once, at the end: numbers of float32, denormals
-too, are normal numbers there, and so are all results. Of float64 the parts that decide the error
-are sums of two numbers.
+Of float32 expm1, sinh, cosh and hypot take fewer coefficients and round once, at the end: numbers
+of float32, denormals too, are normal numbers there, and so are all results. The others of float32
+are in `math_single`. Of float64 the parts that decide the error are sums of two numbers.
 
 The coefficients are Taylor's where they are written as fractions, and otherwise those of `exp`
 and `log`.
