@@ -23,6 +23,7 @@ PAGES = Path(__file__).with_name("codes")
 _HEAD = re.compile(r"^## ", re.M)
 _FENCE = re.compile(r"^```.*\n", re.M)
 _MARKS = re.compile(r"\*\*|`")
+_COMMENT = re.compile(r"^<!--.*-->\n", re.M)
 
 
 @dataclass(frozen=True, repr=False)
@@ -97,9 +98,11 @@ def explained(code: str, *, bold: bool = False) -> str:
 
 
 def section(code: str) -> str:
-    """The section of a page about a code, as Markdown without its heading's signs."""
+    """The section of a page about a code, as Markdown without its heading's signs, and without
+    marks for whoever runs its example."""
     family = (PAGES / f"{code[:4].lower()}.md").read_text(encoding="utf-8")
-    return next(part for part in _HEAD.split(family) if part.startswith(f"{code}: ")).rstrip()
+    found = next(part for part in _HEAD.split(family) if part.startswith(f"{code}: "))
+    return _COMMENT.sub("", found).rstrip()
 
 
 def _plain(text: str, bold: bool) -> str:

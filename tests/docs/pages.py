@@ -6,7 +6,8 @@ A ```text block right behind a ```python block is its output: what it prints and
 raises, `SomeError: message`. Line numbers in messages count from the top of the block. A page runs
 as one program; where sections are numbered, or have codes of errors, each of them is one, after
 the blocks at the head of the page. `<!-- no-run -->` before a block leaves it alone, and
-`<!-- needs this that -->` does so where one of these packages is missing.
+`<!-- needs this that -->` does so where one of these packages is missing; `around.py` has marks
+of blocks that run elsewhere than in a script.
 """
 
 from __future__ import annotations
@@ -16,10 +17,16 @@ import io
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import redirect_stdout
+from contextlib import ExitStack, redirect_stdout
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
+
+if __package__:
+    from .around import Compile, missing, notebook, script
+else:  # run as a script
+    from around import Compile, missing, notebook, script
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = (
@@ -44,10 +51,11 @@ PAGES = (
     "docs/glossary.md",
     *sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("sched/show/codes/*.md")),
 )
-FILE_NAME = "example.py"
 NO_RUN = "<!-- no-run -->"
 
 _NEEDS = re.compile(r"<!-- needs ([\w ]+) -->$")
+_WITHOUT = re.compile(r"<!-- without ([\w ]+) -->$")
+_CELL = "<!-- cell -->"
 _FENCE = re.compile(r"^```(?P<language>[a-z]*)\n(?P<body>.*?)^```$", re.M | re.S)
 _HEAD = re.compile(r"^#{2,3} (?:(?P<number>\d+(?:\.\d+)?|PS\d{4}(?=:)):? )?.*$", re.M)
 
@@ -60,12 +68,16 @@ class Block:
         line: where it begins in the page.
         shown: the output that the page gives, or None.
         span: where that output stands in the page's text.
+        is_cell: whether it is a cell of a notebook.
+        without: packages that are missing where it runs.
     """
 
     code: str
     line: int
     shown: str | None = None
     span: tuple[int, int] = (0, 0)
+    is_cell: bool = False
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,20 +120,21 @@ def _blocks(text: str) -> Iterator[Block]:
     for fence, behind in pairwise([*_FENCE.finditer(text), None]):
         assert fence is not None
         before = text[: fence.start()].rstrip()
-        needs = _NEEDS.search(before)
-        packages = needs[1].split() if needs else []
+        needs, without = _NEEDS.search(before), _WITHOUT.search(before)
+        is_cell = before.endswith(_CELL)
+        packages = [*(needs[1].split() if needs else []), *(["IPython"] if is_cell else [])]
         left_alone = before.endswith(NO_RUN) or any(map(_is_missing, packages))
         if fence["language"] != "python" or left_alone:
             continue
-        code, line = fence["body"], _line(text, fence.start())
+        shown, span = None, (0, 0)
         if (
             behind is not None
             and behind["language"] == "text"
             and not text[fence.end() : behind.start()].strip()
         ):
-            yield Block(code, line, behind["body"], behind.span("body"))
-        else:
-            yield Block(code, line)
+            shown, span = behind["body"], behind.span("body")
+        hidden = tuple(without[1].split()) if without else ()
+        yield Block(fence["body"], _line(text, fence.start()), shown, span, is_cell, hidden)
 
 
 def _is_missing(package: str) -> bool:
@@ -132,31 +145,51 @@ def _line(text: str, at: int) -> int:
     return text.count("\n", 0, at) + 1
 
 
-def run(section: Section) -> list[Difference]:
-    """Runs a section and gives the blocks that show something else than the page says.
+class Outcome(NamedTuple):
+    """What a block printed, and the error of ours that its last line raised, if it did."""
+
+    output: str
+    error: Exception | None
+
+
+def outcomes(section: Section) -> list[tuple[Block, Outcome]]:
+    """Runs a section, with the blocks at the head of its page.
 
     Raises: what a block raises whose output the page does not show, and what is no error of ours.
     """
     names: dict[str, object] = {"__name__": "__main__"}
-    for block in section.head:
-        _output(block, names)
-    found = [(block, _output(block, names)) for block in section.blocks]
-    return [Difference(b, f) for b, f in found if b.shown is not None and f != _stripped(b.shown)]
+    with ExitStack() as around:
+        made = script
+        if any(block.is_cell for block in section.blocks):
+            made = around.enter_context(notebook())
+        for block in section.head:
+            _outcome(block, names, made)
+        return [(block, _outcome(block, names, made)) for block in section.blocks]
 
 
-def _output(block: Block, names: dict[str, object]) -> str:
-    """What the block prints, and the error that its last line raises."""
-    stream = io.StringIO()
-    with redirect_stdout(stream):
+def run(section: Section) -> list[Difference]:
+    """Runs a section and gives the blocks that show something else than the page says."""
+    return differences(outcomes(section))
+
+
+def differences(found: list[tuple[Block, Outcome]]) -> list[Difference]:
+    shown = [(block, outcome.output) for block, outcome in found if block.shown is not None]
+    return [Difference(b, f) for b, f in shown if f != _stripped(b.shown or "")]
+
+
+def _outcome(block: Block, names: dict[str, object], made: Compile) -> Outcome:
+    stream, raised = io.StringIO(), None
+    with redirect_stdout(stream), missing(block.without):
         try:
-            exec(compile(block.code, FILE_NAME, "exec"), names)
+            exec(made(block.code), names)
         except Exception as error:
             ours = type(error).__module__.startswith("polysched.") or hasattr(error, "code")
             if block.shown is None or not ours:
                 error.add_note(f"in the Python block at line {block.line} of the page")
                 raise
             print(f"{type(error).__name__}: {error}")
-    return _stripped(stream.getvalue())
+            raised = error
+    return Outcome(_stripped(stream.getvalue()), raised)
 
 
 def _stripped(output: str) -> str:

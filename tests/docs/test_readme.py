@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from .pages import FILE_NAME, explain, run, sections
+from .around import FILE_NAME
+from .pages import explain, run, sections
 
 PAGE = "README.md"
 
