@@ -52,5 +52,6 @@ def notebook() -> Iterator[Compile]:
     def cell(code: str) -> CodeType:
         return compile(code, compiler.cache(code, next(numbers)), "exec")
 
-    with mock.patch.object(IPython, "get_ipython", lambda: SimpleNamespace(compile=compiler)):
+    shell = SimpleNamespace(compile=compiler)
+    with mock.patch.object(IPython, "get_ipython", return_value=shell):
         yield cell

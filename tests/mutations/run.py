@@ -466,6 +466,14 @@ FAULTS = (
         "{what: total.where(condition) for what", "{what: total for what", COUNTS,
     ),
     Fault(
+        "functions count as nothing", "codegen/ir/counts.py",
+        "(value,) = transform_all((s.value,), formula, self._formulas)", "value = s.value", COUNTS,
+    ),
+    Fault(
+        "what is computed seldom counts", "codegen/ir/counts.py",
+        "else needed_first(node):", "else node.args:", COUNTS,
+    ),
+    Fault(
         "a sum over a loop is looked up without the loops around it", "codegen/ir/totals.py",
         "tuple(env[x] for x in sorted(over.free, key=id))", "()", COUNTS,
     ),

@@ -8,6 +8,7 @@ sizes.
 What is counted is what the loop IR says, before a pass has made copies of loops: recomputation and
 padding count, values of lanes that are switched off do not. The operators of one statement count
 once each, however often their value is used; those of indices do not count, but loads in them do.
+A function such as tanh counts as the operators of its formula, without what that computes seldom.
 Bytes are those of loads and stores as they are written, wherever the elements come from: what
 caches and registers keep is not known here. `held` is what lives on the stack, in registers mostly.
 """
@@ -18,9 +19,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ...lang.arithmetic.integers import INTEGER
+from ...lang.arithmetic.math import formula
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import bool_
-from ...lang.nodes.nodes import Node, Op, Param, integer, postorder, replaced_all
+from ...lang.nodes.nodes import Node, Op, Param, integer, postorder, replaced_all, transform_all
+from ...lang.nodes.rare import needed_first
 from ...poly.nests import loop_program as lp
 from .ir import (
     Alloc,
@@ -120,8 +123,7 @@ def counts(module: Module, names: Mapping[int, str]) -> dict[str, Counts]:
     """What each stage does, in the order in which stages come first.
 
     Args:
-        module: the loop IR before passes that flatten indices or move values; functions such as exp
-            count as operators of their own, unless `expand_math` ran.
+        module: the loop IR before passes that flatten indices or move values.
         names: what the definitions are called, by their serials; see `stage_names`.
     """
     found: dict[str, Counts] = {}
@@ -171,6 +173,7 @@ class _Counter:
 
     def __init__(self, module: Module, names: Mapping[int, str], found: dict[str, Counts]) -> None:
         self.module, self.names, self.found = module, names, found
+        self._formulas: dict[Node, Node] = {}
 
     def add(self, what: _What, total: Total) -> None:
         """Enters what was counted of a whole function."""
@@ -232,7 +235,8 @@ class _Counter:
         for node in needed:
             if isinstance(node, Load):
                 self._load(stage, node, at, found)
-        for name in _operations(s.value):
+        (value,) = transform_all((s.value,), formula, self._formulas)
+        for name in _operations(value):
             what = _What(stage, "operation", name)
             found[what] = found.get(what, Total({})) + one
         if s.guard is None:
@@ -267,20 +271,30 @@ def _together(parts: Iterable[_Found]) -> _Found:
 
 def _operations(value: Node) -> Iterator[str]:
     """The operators of a value, as "fma float32"; those of loops and sizes alone are an index."""
+    outside = set(_outside_loads(value))
     data: set[Node] = set()
-    pending = [value]
-    seen: set[Node] = set()
-    while pending:  # not the insides of loads, which are indices
-        node = pending.pop()
-        if node not in seen:
-            seen.add(node)
-            pending += () if isinstance(node, Load) else node.args
     for node in postorder(value):
         own = isinstance(node, Load | Param) or any(x in data for x in node.args)
         if own or (isinstance(node, Op) and dtype_of(node).is_float):
             data.add(node)
-            if isinstance(node, Op) and node in seen and node.op not in ("strict", "bitcast"):
+            if isinstance(node, Op) and node in outside and node.op not in _FREE:
                 yield f"{node.op} {dtype_of(node.operands[-1]).name}"
+
+
+_FREE = ("strict", "bitcast", "rarely")
+"""Operators for which nothing is computed."""
+
+
+def _outside_loads(value: Node) -> Iterator[Node]:
+    """The nodes that are usually computed for a value, without the indices of loads."""
+    waiting, seen = [value], {value}
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for x in () if isinstance(node, Load) else needed_first(node):
+            if x not in seen:
+                seen.add(x)
+                waiting.append(x)
 
 
 def _reads(*nodes: Node) -> bool:

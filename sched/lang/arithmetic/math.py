@@ -25,7 +25,7 @@ from functools import cache
 
 from ..nodes.dtypes import DType, concrete, float64
 from ..nodes.nodes import Node, Op, Param, ParamInfo, substitute
-from ..nodes.ops import OPS
+from ..nodes.ops import FUNCTIONS as FUNCTION_NAMES, OPS
 from .math_angles import FUNCTIONS as ANGLES
 from .math_cbrt import cbrt
 from .math_erf import FUNCTIONS as ERF
@@ -92,6 +92,14 @@ def expansion_of(node: Op) -> tuple[tuple[Param, ...], Node]:
     """The expansion of a function in the type that its operands have."""
     first = node.operands[0].type
     return expansion(node.op, float64 if first is None else concrete(first))
+
+
+def formula(node: Node) -> Node:
+    """What a function's node is computed by, of core operators; any other node is itself."""
+    if not isinstance(node, Op) or node.op not in FUNCTION_NAMES:
+        return node
+    placeholders, body = expansion_of(node)
+    return substitute(body, dict(zip(placeholders, node.operands, strict=True)))
 
 
 def rsqrt(x: Term) -> Term:

@@ -96,9 +96,10 @@ def work(x: Subject, values: Mapping[str, Any], times: Sequence[Timed]) -> Marku
         tag(
             "p",
             "Operations are those on numbers, a multiply-add counts as two; comparisons, choices, "
-            "conversions and indices are none. Bytes are those of loads and stores as the loops "
-            "before any pass say them, wherever the elements come from: what stays in registers "
-            "is loaded less often by the code.",
+            "conversions and indices are none, and functions such as tanh have those of their "
+            "formulas. Bytes are those of loads and stores as the loops before any pass say them, "
+            "wherever the elements come from: what stays in registers is loaded less often by the "
+            "code.",
         ),
         _numbers(found) if found.numbers else None,
         _folded("as formulas over sizes", _formulas(found), bool(found.numbers)),

@@ -14,10 +14,11 @@ from gallery.registry import some
 import polysched as ps
 from polysched.checking.execute import Machine, Touch, Write
 from polysched.codegen.build.build import build
-from polysched.codegen.ir.counts import Counts, counts, stage_names, stage_of
+from polysched.codegen.ir.counts import WEIGHTS, Counts, counts, stage_names, stage_of
 from polysched.codegen.ir.ir import Load, Store
 from polysched.codegen.ir.totals import Total
-from polysched.interp.evaluate import Symbols
+from polysched.codegen.passes.expand_math import expand_math
+from polysched.interp.evaluate import Evaluator, Symbols
 from polysched.lang.call.binding import bind
 from polysched.lang.nodes import index as ix
 from polysched.lang.nodes.dtypes import bool_
@@ -164,3 +165,56 @@ def test_too_much_to_add_up_is_no_number() -> None:
     assert total.at({"n": 9}) == sum(w < v % 3 for v in range(9) for w in range(v))
     assert total.at({"n": 10**7}) is None
     assert total.at({}) is None
+
+
+class Eager(Machine):
+    """Counts each operator that is computed, also in arms of a select that are not chosen."""
+
+    done = 0
+
+    def _functions(self, stmt: Any) -> Any:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Evaluator, "_function", self._counted(Evaluator._function))
+            return super()._functions(stmt)
+
+    def _counted(self, plain: Any) -> Any:
+        def made(evaluator: Any, node: Any) -> Any:
+            function = plain(evaluator, node)
+            if not isinstance(node, Op):
+                return function
+            if node.op == "select":
+                which, *arms = (evaluator._functions[x] for x in node.operands)
+
+                def function(env: Any) -> Any:
+                    chosen = which(env)
+                    yes, no = (arm(env) for arm in arms)
+                    return yes if chosen else no
+
+            def counted(env: Any) -> Any:
+                self.done += WEIGHTS.get(node.op, 0)
+                return function(env)
+
+            return counted
+
+        return made
+
+
+FUNCTIONS = {
+    "tanh": ps.tanh, "exp": ps.exp, "log": ps.log, "cos": ps.cos, "erf": ps.erf,
+    "two": lambda x: ps.sigmoid(x) * 3.0 + ps.sigmoid(x), "pow": lambda x: x**1.7,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [ps.float32, ps.float64])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_count_as_the_operators_of_their_formulas(name: str, dtype: Any) -> None:
+    """What is computed seldom, as for large angles, does not count, nor does it run here."""
+    x, f = ps.Input("x", dtype, (n,)), ps.Func("f", (n,))
+    f[i] = FUNCTIONS[name](x[i])
+    s = ps.Schedule(f)
+    module = build(s.loop_program)
+    found = counts(module, stage_names(s.loop_program))["f"].arithmetic.at({"n": 4})
+    arrays = {"x": np.array([0.1, 0.7, 1.5, 3.0], dtype.numpy), "f": np.zeros(4, dtype.numpy)}
+    machine = Eager(expand_math(module), Symbols({"n": 4}, {}), arrays, Nobody())
+    machine.run()
+    assert found == machine.done > 4 * 10
