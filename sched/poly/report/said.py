@@ -24,6 +24,7 @@ class Said:
         inherited: how many directives a variant has from the schedule that it was made of.
         target: the name of the target that it is for, if one was given that has a name.
         comments: on directives, each with how many there were before it.
+        chosen: how many of the first directives a model of the machine has chosen, not the user.
     """
 
     program: Program
@@ -36,6 +37,7 @@ class Said:
     inherited: int
     target: str | None = None
     comments: tuple[tuple[int, str], ...] = ()
+    chosen: int = 0
 
     @property
     def trusted(self) -> tuple[tuple[Directive, str], ...]:

@@ -250,6 +250,7 @@ class ScheduleQueries(Suggesting, Shown):
             self.inherited,
             None if self._asked is None else name_of_target(self._asked),
             self.comments,
+            self.chosen,
         )
 
     @property

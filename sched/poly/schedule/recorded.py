@@ -48,7 +48,9 @@ class Recorded:
     @cached_property
     def schedule(self) -> Schedule:
         """The schedule itself. ScheduleError if a directive is refused."""
-        return Schedule.from_json(self.base.outputs, self._text, self.base.inputs)
+        made = Schedule.from_json(self.base.outputs, self._text, self.base.inputs)
+        made.chosen = len(made.directives)
+        return made
 
     @property
     def log(self) -> Log:

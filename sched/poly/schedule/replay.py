@@ -15,6 +15,23 @@ if TYPE_CHECKING:
     from .schedule import Schedule
 
 
+def restore(s: Schedule, written: serial.Written, anew: bool = False) -> None:
+    """`replay` of all that was written, with how much of it a model has chosen."""
+    replay(s, written.steps, anew)
+    _choose(s, written.chosen)
+
+
+def _choose(s: Schedule, chosen: Any) -> None:
+    """So many of the first directives were chosen by a model.
+
+    Raises:
+        LanguageError: there are not so many.
+    """
+    if type(chosen) is not int or not 0 <= chosen <= len(s.directives):
+        raise LanguageError(f"{chosen!r} is no number of directives that a model has chosen")
+    s.chosen = chosen
+
+
 def replay(s: Schedule, steps: Sequence[Any], anew: bool = False) -> None:
     """Gives a schedule the directives that were written; each directive is proven anew.
 
@@ -31,8 +48,10 @@ def replay(s: Schedule, steps: Sequence[Any], anew: bool = False) -> None:
                 with trusting, s._builder.again():
                     written = from_json(data, s.parameters)
                     s._builder.replay(resolved_anew(s, written) if anew else written)
-            case {"specialize": condition, "steps": list(inside)}:
-                replay(s._variant(serial.condition(condition, s.parameters)), inside, anew)
+            case {"specialize": condition, "steps": list(inside), **more}:
+                variant = s._variant(serial.condition(condition, s.parameters))
+                replay(variant, inside, anew)
+                _choose(variant, more.get("chosen", 0))
             case {"comment": str() as text}:
                 s.comment(text)
             case {"batch": list(inside)}:

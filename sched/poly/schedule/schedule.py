@@ -25,7 +25,7 @@ from .handles.pieces import PiecesHandle
 from .journal import journal_of
 from .path import Origin
 from .queries import ScheduleQueries
-from .replay import replay
+from .replay import restore
 from .schedule_builder import ScheduleBuilder
 from .stages import StageHandle
 from .why_not import WhyNot
@@ -146,8 +146,7 @@ class Schedule(WhyNot, ScheduleQueries):
             ScheduleError: with these numbers a directive is refused.
         """
         made = self._begun(self.base, target_of(target))
-        replay(made, serial.read_json(self.to_json()).steps, anew=True)
-        made.chosen = self.chosen
+        restore(made, serial.read_json(self.to_json()), anew=True)
         return made
 
     # handles --------------------------------------------------------------------------------------
@@ -268,7 +267,7 @@ class Schedule(WhyNot, ScheduleQueries):
         written = serial.read_json(text)
         make = cls.default if written.default else cls
         made = make(outputs, args or written.args(outputs), written.target)
-        replay(made, written.steps)
+        restore(made, written)
         return made
 
     def compile(self, *, checks: bool = False, **sizes: int) -> Any:

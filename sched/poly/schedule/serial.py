@@ -184,6 +184,7 @@ class Written:
         steps: what was said to it.
         target: the name of the target that it was made for, if it is for one.
         format: the version of the format.
+        chosen: how many of the first directives a model has chosen.
     """
 
     default: bool
@@ -191,6 +192,7 @@ class Written:
     steps: list[Any]
     target: str | None = None
     format: int = FORMAT
+    chosen: int = 0
 
     def args(self, outputs: Func | Sequence[Func]) -> list[Input] | None:
         """The Inputs of a program in the order written, found by their names; that of format 1
@@ -212,9 +214,15 @@ class Written:
         return [found[name] for name in self.inputs]
 
 
-def _without_comments(s: Said) -> Said:
-    variants = tuple((condition, _without_comments(v)) for condition, v in s.variants)
-    return replace(s, variants=variants, comments=())
+def _bare(s: Said) -> Said:
+    """Only what the loops depend on."""
+    variants = tuple((condition, _bare(v)) for condition, v in s.variants)
+    return replace(s, variants=variants, comments=(), chosen=0)
+
+
+def _of_a_model(s: Said) -> dict[str, int]:
+    """How many of the first directives a model has chosen, where it has."""
+    return {"chosen": s.chosen} if s.chosen else {}
 
 
 def is_readable(text: str) -> bool:
@@ -230,15 +238,16 @@ def to_json(s: Said, *, comments: bool = True, args: bool = True) -> str:
     """A schedule as text that `read_json` reads.
 
     Args:
-        comments: whether they are in it.
+        comments: whether they are in it, and how many directives a model has chosen.
         args: whether an order of the Inputs that had to be said is in it.
     """
-    s = s if comments else _without_comments(s)
+    s = s if comments else _bare(s)
     inputs = _args(s) if args else None
     names = None if inputs is None else [a.name for a in inputs]
     steps = _encoded_steps(s, _steps(s))
     target = {} if s.target is None else {"target": s.target}
-    data = {"format": FORMAT, "default": s.default, "inputs": names, **target, "steps": steps}
+    more = {**target, **_of_a_model(s)}
+    data = {"format": FORMAT, "default": s.default, "inputs": names, **more, "steps": steps}
     return json.dumps(data)
 
 
@@ -251,7 +260,8 @@ def _encoded_steps(s: Said, steps: Sequence[_Step] | Iterator[_Step]) -> list[An
                 found.append({"directive": step.to_json(), "trust": reasons.get(id(step))})
             case _Variant(condition=condition, said=variant):
                 inside = _encoded_steps(variant, step.steps)
-                found.append({"specialize": encoded(condition), "steps": inside})
+                made = {"specialize": encoded(condition), "steps": inside}
+                found.append({**made, **_of_a_model(variant)})
             case str():
                 found.append({"comment": step})
             case _:
@@ -282,7 +292,8 @@ def read_json(text: str) -> Written:
             if all(isinstance(name, str) for name in inputs or ()) and isinstance(
                 target, str | None
             ):
-                return Written(default, inputs, steps, target, data.get("format", 1))
+                number = data.get("format", 1)
+                return Written(default, inputs, steps, target, number, data.get("chosen", 0))
     raise LanguageError("this is no schedule that to_json wrote")
 
 

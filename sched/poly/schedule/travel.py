@@ -16,7 +16,7 @@ from ...targets.target import Target
 from ..program.inline import once_a_consumer, without_recomputation
 from ..state.record import Directive
 from . import serial
-from .replay import replay
+from .replay import restore
 
 if TYPE_CHECKING:
     from .queries import ScheduleQueries
@@ -82,5 +82,5 @@ def read(
     made._prove(program, without_recomputation if written.default else once_a_consumer)
     if is_sketch:
         made = made.sketch()
-    replay(made, written.steps)
+    restore(made, written)
     return made

@@ -95,7 +95,8 @@ def test_nothing_is_said_of_what_a_model_has_chosen(given: list[warnings.Warning
     assert s.chosen == len(s.directives) > 0
     again = s.for_target("x86-64-v3")
     assert again.chosen == len(again.directives)
-    for x in (s, again, s.copy(), s.fixed({"n": 4096, "m": 4096})):
+    read = ps.Schedule.from_json(f, s.to_json())
+    for x in (s, again, s.copy(), s.fixed({"n": 4096, "m": 4096}), read):
         warn_of(x)
     assert not given
     s = columns()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -339,6 +340,41 @@ def test_refuses_other_text(text: str) -> None:
 def test_refuses_steps_that_say_nothing() -> None:
     text = json.dumps({"default": False, "inputs": None, "steps": [{"run": "rm"}]})
     with pytest.raises(ps.LanguageError, match="says nothing to a schedule"):
+        ps.Schedule.from_json(plane(), text)
+
+
+def _chosen_in_part() -> ps.Schedule:
+    """Its first two directives are a model's; behind them stand one of the user's, and a variant
+    with one more."""
+    s = ps.Schedule(f := plane())
+    s[f].split(i, 4)
+    s[f].split(j, 4)
+    s.chosen = 2
+    s.specialize(n < 100)[f].parallel("io")
+    s[f].unroll("ji")
+    return s
+
+
+def test_json_and_pickles_know_what_a_model_has_chosen() -> None:
+    s = _chosen_in_part()
+    read = ps.Schedule.from_json(s.program.outputs, s.to_json())
+    for again in (read, pickle.loads(pickle.dumps(s)), ps.from_json(ps.to_json(s))):
+        assert [x.chosen for x in family(again)] == [x.chosen for x in family(s)] == [2, 2]
+        assert again.to_json() == s.to_json()
+
+
+def test_who_has_chosen_changes_no_code() -> None:
+    s = _chosen_in_part()
+    by_hand = s.copy()
+    by_hand.chosen = 0
+    assert (s.digest, s.key) == (by_hand.digest, by_hand.key)
+    assert s.to_json() != by_hand.to_json()
+
+
+@pytest.mark.parametrize("chosen", [4, -1, True, "2", None])
+def test_refuses_more_choices_than_directives(chosen: Any) -> None:
+    text = json.dumps({**json.loads(_chosen_in_part().to_json()), "chosen": chosen})
+    with pytest.raises(ps.LanguageError, match="no number of directives that a model has chosen"):
         ps.Schedule.from_json(plane(), text)
 
 
