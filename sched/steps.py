@@ -53,12 +53,14 @@ def tell(level: int, step: str, message: str, *args: object) -> None:
 
 
 class Log:
-    """Times the steps of one compilation. `seconds` has them by name."""
+    """Times the steps of one compilation. `seconds` has them by name; what a step takes for others
+    is theirs, so that all together are the time that was taken."""
 
     def __init__(self) -> None:
         level = os.environ.get("POLYSCHED_LOG", "")
         self.level = "" if level == "0" else level
         self.seconds: dict[str, float] = {}
+        self._inside = 0.0  # seconds of the steps within the one that is under way
 
     def step(
         self, name: str, function: Callable[[], T], show: Callable[[T], str] | None = None
@@ -69,9 +71,15 @@ class Log:
             show: gives a text of the result, empty where there is nothing new to see. It is called
                 only where that is shown.
         """
+        before, self._inside = self._inside, 0.0
         start = time.perf_counter()
-        result = function()
-        taken = time.perf_counter() - start
+        try:
+            result = function()
+        except BaseException:
+            self._inside += before  # its own time is that of the step around it
+            raise
+        whole = time.perf_counter() - start
+        taken, self._inside = whole - self._inside, before + whole
         self.seconds[name] = self.seconds.get(name, 0.0) + taken
         self._tell(DEBUG, name, taken)
         if show is not None:

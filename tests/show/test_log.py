@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import polysched as ps
+from polysched.steps import Log
 
 STEPS = ("program", "model", "conditions", "bounds", "build", "expand_math", "emit", "llvm")
 
@@ -64,3 +67,30 @@ def test_ir_is_shown_after_each_pass_that_changed_it(
     built, after = expanded.split("-- expand_math")
     assert "exp(x[i, j])" in built
     assert "exp(x[i, j])" not in after
+
+
+def test_what_warnings_are_found_by_is_a_step_where_directives_are_given() -> None:
+    assert "costs" not in _compile().seconds
+    i = ps.vars("i")
+    f = ps.Func("f", (64,))
+    f[i] = i
+    s = ps.Schedule(f)
+    s[f].vectorize(i, 8)
+    assert "costs" in s.compile().seconds
+
+
+def test_what_a_step_takes_for_another_is_that_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that each look moves on: the steps together are all between first and last."""
+    clock = itertools.count()
+    monkeypatch.setattr("polysched.steps.time", SimpleNamespace(perf_counter=clock.__next__))
+    log = Log()
+
+    def outer() -> None:
+        log.step("inner", lambda: log.step("innermost", lambda: None))
+        log.step("inner", lambda: None)
+        with pytest.raises(ZeroDivisionError):
+            log.step("failed", lambda: 1 / 0)
+
+    log.step("outer", outer)
+    # The clock is at 0 to 8, and `failed` has no entry.
+    assert log.seconds == {"innermost": 1, "inner": 2 + 1, "outer": 8 - 3 - 1}

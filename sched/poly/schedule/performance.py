@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 
 from ...lang.errors.errors import Span, user_span
 from ...lang.errors.performance import warn
@@ -22,7 +23,7 @@ def warn_of(s: Schedule) -> None:
     found: dict[tuple[str, Span], list[Cost]] = {}
     for part in _parts(s):
         own = [d for d in part.directives[part.chosen :] if d.name != "assume"]
-        for cost in _costs(part) if own else ():
+        for cost in s.log.step("costs", partial(_costs, part)) if own else ():
             line = _blamed(cost, own)
             if line is not None:
                 every = found.setdefault((cost.cause, line), [])
