@@ -61,6 +61,7 @@ def run(path: Path) -> Any:
         timeout=LIMIT,
         kernel_name="python3",  # of this interpreter
         record_timing=False,
+        store_widget_state=False,  # of bars that are gone when their cells end
         resources={"metadata": {"path": str(path.parent)}},
     ).execute()
     notebook.metadata["language_info"] = info  # not this Python's version
@@ -72,6 +73,7 @@ def run(path: Path) -> Any:
 
 def write(path: Path, notebook: Any) -> None:
     notebook.metadata[METADATA] = {"sources": digest(notebook)}
+    notebook.metadata.pop("widgets", None)
     nbformat.write(notebook, path)  # type: ignore[no-untyped-call]
 
 

@@ -152,6 +152,17 @@ def test_is_small(path: Path) -> None:
 
 
 @each_notebook
+def test_keeps_no_widgets(path: Path) -> None:
+    """On a page of a code host they show nothing, and their state is long."""
+    notebook = read(path)
+    assert "widgets" not in notebook.metadata
+    kinds = {
+        k for cell in notebook.cells for x in cell.get("outputs", ()) for k in x.get("data", ())
+    }
+    assert not [kind for kind in kinds if "widget" in kind]
+
+
+@each_notebook
 def test_shows_nothing_of_the_machine(path: Path) -> None:
     for cell in read(path).cells:
         found = "" if cell.cell_type == "markdown" else _readable(cell)

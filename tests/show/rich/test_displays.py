@@ -171,15 +171,22 @@ def test_long_programs_ask_isl_nothing_and_are_short() -> None:
     s = chain(100)
     assert s.tree is not None
     out = s.program.outputs[0]
-    for shown in (s, s.program, out, out[i], s[out], s[out]["i"]):
+    facts, halo, verdict = ps.facts(out, {"n": 8}), ps.halo(out), s[out].why_not("parallel", "i")
+    made = (s.compile(), facts, halo, verdict)
+    for shown in (s, s.program, out, out[i], s[out], s[out]["i"], *made):
         none = operations(lambda: None)
         assert operations(shown._repr_mimebundle_) - none <= 8
         assert operations(partial(repr, shown)) == none
         with calls(100_000):  # which take 20 ms
             assert shown._repr_mimebundle_()
-        assert html(shown).count("<") <= 40 * 100
+        assert html(shown).count("<") <= (100 if shown is facts else 40) * 100
     assert "100 stages; print(s) shows bounds and notes" in html(s)
     assert pretty(s[out]) == "stage f99\n  i"
+
+
+def test_a_dependence_asks_as_much_in_a_long_program() -> None:
+    short, long = (operations(chain(k).dependences()[0]._repr_mimebundle_) for k in (2, 100))
+    assert short == long <= 40
 
 
 @pytest.mark.parametrize("length", [1, FEW, FEW + 1])
