@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import mpmath
 import numpy as np
@@ -11,9 +12,13 @@ from references import CASES, Array, Case
 
 def every_float32(start: int, stop: int, every: int) -> Array:
     """Those whose bits are `start`, `start + every`, ... below `stop`."""
-    count = -((start - stop) // every)
-    bits = np.arange(count, dtype=np.uint32) * np.uint32(every) + np.uint32(start)
+    bits = _multiples(-((start - stop) // every), every) + np.uint32(start)
     return bits.view(np.float32)
+
+
+@cache
+def _multiples(count: int, every: int) -> Array:
+    return np.arange(count, dtype=np.uint32) * np.uint32(every)
 
 
 def drawn(case: Case, dtype: type, count: int, random: np.random.Generator) -> list[Array]:

@@ -20,6 +20,8 @@ TYPES = {np.float32: ps.float32, np.float64: ps.float64}
 
 _EXPONENT = 0x7FF0000000000000
 """The bits of a float64 that hold its exponent."""
+_UNITS = 2.0 ** np.finfo(np.float32).nmant
+"""How many units of the last place a power of two has."""
 _RECIPROCAL = 0x7FE0000000000000
 """Less the bits of a power of two, these are the bits of its reciprocal."""
 
@@ -31,7 +33,7 @@ def distance(found: Any, true: Any) -> Any:
     distance is infinite. Next to an overflow the largest number and infinity are neighbours.
     """
     most, inf = float(np.finfo(np.float32).max), float("inf")
-    apart, rounded = _apart(found, true), ps.cast(ps.float32, true)
+    apart, rounded = _apart(found, true) * _UNITS, ps.cast(ps.float32, true)
     is_near = (ps.abs(rounded) == most) | (ps.abs(found) == most)
     same = ps.select(found == rounded, 0.0, ps.select(is_near, 0.5, inf))
     apart = ps.select(ps.isinf(rounded) | ps.isinf(found), same, apart)
@@ -41,23 +43,24 @@ def distance(found: Any, true: Any) -> Any:
 
 
 def at_most(found: Any, true: Any) -> Any:
-    """No less than the same, by less arithmetic: a zero that is right may be off by a half, and of
-    other special values only those that have the right bits, or are NaN as they must be, are right
-    for sure."""
+    """No less than the same, as a part of a power of two and by less arithmetic: a zero that is
+    right may be off by half a unit, and of other special values only those that have the right
+    bits, or are NaN as they must be, are right for sure."""
     apart, rounded = _apart(found, true), ps.cast(ps.float32, true)
     is_same = ps.bitcast(ps.int32, found) == ps.bitcast(ps.int32, rounded)
     is_right = is_same | ((found != found) & (true != true))
-    special = ps.select(is_right, ps.select(found == 0, 0.5, 0.0), float("inf"))
+    special = ps.select(is_right, ps.select(found == 0, 0.5 / _UNITS, 0.0), float("inf"))
     return ps.select((apart < float("inf")) & (found != 0), apart, special)
 
 
 def _apart(found: Any, true: Any) -> Any:
-    """The distance of finite numbers: the bits of a power of two give those of its reciprocal."""
+    """The distance of finite numbers, as a part of the power of two at or below what is true: the
+    bits of such a power give those of its reciprocal."""
     info = np.finfo(np.float32)
     power = ps.bitcast(ps.float64, ps.bitcast(ps.int64, true) & _EXPONENT)
     power = ps.maximum(power, float(info.smallest_normal))
     reciprocal = ps.bitcast(ps.float64, _RECIPROCAL - ps.bitcast(ps.int64, power))
-    return ps.abs(ps.cast(ps.float64, found) - true) * (reciprocal * 2.0**info.nmant)
+    return ps.abs(ps.cast(ps.float64, found) - true) * reciprocal
 
 
 @cache
@@ -69,7 +72,7 @@ def largest(name: str) -> ps.Kernel:
     given, true = _inputs(name, n)
     found = getattr(ps, name)(*(x[row, j] for x in given))
     f = ps.Func("f", (LANES,))
-    f[j] = ps.max(at_most(found, true[row, j]), row, initial=0.0)
+    f[j] = ps.max(at_most(found, true[row, j]), row, initial=0.0) * _UNITS
     s = ps.Schedule(f)
     s["f.max0.update(0)"].reorder("row", "j").vectorize("j", ps.native)
     return s.compile()
