@@ -1,13 +1,23 @@
 """Finds the largest error of each function, in units of the last place, and makes the table of
 `docs/functions.md`.
 
-    python benchmarks/functions/errors.py --write             # all: most of an hour on four cores
+    python benchmarks/functions/errors.py --write        # what is missing: less than an hour
     python benchmarks/functions/errors.py --every 64 --samples 1000000 sin cos
+    python benchmarks/functions/errors.py --page         # stars rows of formulas that have changed
 
-Of float32 every argument is tried (or one in `--every`), against float64. Of float64, and of
-functions of two arguments, so many as `--samples` says are drawn, against long double; sin, cos and
-tan are also tried at the floats next to multiples of pi/2. The worst argument of each is computed
-again by mpmath, and it is that error which the table has.
+A row, one function in one type, is kept in `results/errors.json` as soon as it is found, and is not
+made again unless the formula of the function has changed; what was interrupted goes on there.
+
+* float32, one argument: every one of the 2**32, or one in `--every`. What is true is NumPy's or
+  SciPy's float64. An argument in 4,096 is checked with a long double: those libraries must not be
+  off by 2**-13 of a unit of float32. So the error found is that far from the largest one at most.
+* float64, and two arguments: so many as `--samples` says are drawn from ranges, of random bits and
+  of all sizes. Then come those that are hard (`arguments.hard`, `arguments.special_pairs`), and
+  those near to the worst ones that were found. What is true are long doubles (`longer`); for two
+  arguments of float32, float64.
+
+The worst argument of all is computed again by mpmath in hundreds of digits, and that error is kept;
+where it differs from what was measured, the command ends with an error.
 """
 
 from __future__ import annotations
@@ -15,158 +25,173 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
+from dataclasses import dataclass, field
+from heapq import nlargest
+from itertools import product
+from time import perf_counter
 from typing import Any
 
+import longer
 import mpmath
 import numpy as np
-from references import CASES, Array, drawn, every_float32, next_to_turns
+from arguments import around, drawn, every_float32, hard, special_pairs
+from distances import each, kernel, largest, rows
+from references import CASES, Array
+from table import DTYPES, SAMPLES, Row, is_done, keep, read, write_page
 
-import polysched as ps
-
-PAGE = Path(__file__).parents[2] / "docs" / "functions.md"
-TYPES = {np.float32: ps.float32, np.float64: ps.float64}
-_CHUNK = 1 << 18
+_CHUNK = 1 << 14
 _PARTS = 16
 """Pieces of the work of one function and type, for processes."""
+_CLIMBS = 4
+"""How often arguments near to the worst ones are tried."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Worst:
-    """The largest error, and its arguments; infinite where a special value is wrong."""
+    """The largest error so far, how many arguments were tried, and the worst of some chunks."""
 
-    error: float
-    at: tuple[float, ...]
+    error: float = -1.0
+    at: tuple[float, ...] = ()
+    tried: int = 0
+    bad: list[tuple[float, tuple[float, ...]]] = field(default_factory=list)
+
+    def add(self, errors: Array, arguments: list[Array]) -> None:
+        k = int(np.argmax(errors))
+        error, at = float(errors[k]), tuple(float(a[k]) for a in arguments)
+        self.bad = nlargest(8, [*self.bad, (error, at)])
+        if error > self.error:
+            self.error, self.at = error, at
+
+    def try_(self, name: str, arguments: list[Array], is_checked: bool = False) -> None:
+        """Tries some arguments, and sometimes what their results are compared with."""
+        self.tried += len(arguments[0])
+        with np.errstate(all="ignore"):
+            if arguments[0].dtype == np.float32:
+                self._try_single(name, arguments, is_checked)
+            else:
+                found = kernel(name, np.float64)(*arguments)
+                self.add(longer.errors(name, arguments, found), arguments)
+
+    def _try_single(self, name: str, arguments: list[Array], is_checked: bool) -> None:
+        wide = [a.astype(np.float64) for a in arguments]
+        true = CASES[name].wide(*wide)
+        if is_checked:
+            _check(name, [w[::64] for w in wide], true[::64])
+        given = [rows(a) for a in (*arguments, true)]
+        # All of the errors are asked for only where the largest one is larger than before.
+        if self.tried <= _CHUNK or largest(name)(*given).max() > self.error:
+            self.add(each(name)(*given).ravel()[: len(true)], arguments)
 
 
-@cache
-def kernel(name: str, dtype: type) -> ps.Kernel:
-    n, i = ps.sizes("n"), ps.vars("i")
-    given = [ps.Input(f"x{k}", TYPES[dtype], (n,)) for k in range(CASES[name].arity)]
-    f = ps.Func("f", (n,))
-    f[i] = getattr(ps, name)(*(x[i] for x in given))
-    s = ps.Schedule(f)
-    s[f].vectorize("i", ps.native)
-    return s.compile()
-
-
-def worst_of(name: str, arguments: list[Array]) -> Worst:
-    """The largest error at some arguments."""
-    dtype = arguments[0].dtype.type
-    wide = np.float64 if dtype is np.float32 else np.longdouble
-    found = kernel(name, dtype)(*arguments)
-    with np.errstate(all="ignore"):
-        true = CASES[name].wide(*(a.astype(wide) for a in arguments))
-        errors = _errors(found, true)
-    k = int(np.argmax(errors))
-    return Worst(float(errors[k]), tuple(float(a[k]) for a in arguments))
-
-
-def _errors(found: Array, true: Array) -> Array:
-    """In units of the last place of what is true; of results that are not finite, 0 or infinite."""
-    info = np.finfo(found.dtype)
-    exponent = np.maximum(np.frexp(true)[1] - 1, info.minexp)
-    unit = np.ldexp(true.dtype.type(1), exponent - info.nmant)
-    errors = np.abs(found - true) / unit
-    rounded = true.astype(found.dtype)
-    # Where the true result nearly overflows, the largest number and infinity are neighbours.
-    is_edge = np.isinf(rounded) | np.isinf(found)
-    near = (np.abs(rounded) == info.max) | (np.abs(found) == info.max)
-    same = np.where(found == rounded, 0, np.where(near, 0.5, np.inf))
-    errors = np.where(is_edge, same, errors)
-    errors = np.where(np.isnan(rounded), np.where(np.isnan(found), 0, np.inf), errors)
-    signs = (found == 0) & (np.signbit(found) != np.signbit(rounded))
-    return np.where(signs | np.isnan(errors), np.inf, errors)
+def _check(name: str, arguments: list[Array], true: Array) -> None:
+    """Refuses float64 that are not exact enough to be what float32 are compared with."""
+    info = np.finfo(np.float32)
+    size = np.abs(true)
+    matters = (size > float(info.smallest_subnormal) / 4) & (size < 2.0 * float(info.max))
+    if np.any(matters):
+        off = longer.errors(name, [a[matters] for a in arguments], true[matters])
+        if off.max() > 2.0**16:
+            at = [float(a[matters][np.argmax(off)]) for a in arguments]
+            raise SystemExit(f"{CASES[name].wide} is off by {off.max()} units of float64 at {at}")
 
 
 def confirmed(name: str, dtype: type, worst: Worst) -> Worst:
-    """The error at the same arguments, by mpmath."""
-    if not np.isfinite(worst.error) or not all(map(np.isfinite, worst.at)):
-        return worst
-    found = float(kernel(name, dtype)(*(np.array([x], dtype) for x in worst.at))[0])
-    if not np.isfinite(found) or worst.error == 0:
-        return worst
-    info = np.finfo(dtype)
+    """The same with the error by mpmath, which must agree with what was measured."""
+    error = exact_error(name, dtype, worst.at)
+    if error is not None and worst.error != 0:
+        if abs(error - worst.error) > 0.01:
+            said = f"{name} at {worst.at} has an error of {error} by mpmath, not {worst.error}"
+            raise SystemExit(said)
+        worst.error = error
+    return worst
+
+
+def exact_error(name: str, dtype: type, at: tuple[float, ...]) -> float | None:
+    """The error at some arguments by mpmath; None where a result is zero or not finite."""
+    found = float(kernel(name, dtype)(*(np.array([x], dtype) for x in at))[0])
+    return error_of(name, dtype, at, found)
+
+
+def error_of(name: str, dtype: type, at: tuple[float, ...], found: float) -> float | None:
+    """The error of a result."""
+    if not np.isfinite(found) or not all(map(np.isfinite, at)):
+        return None
+    info, case = np.finfo(dtype), CASES[name]
     with mpmath.workprec(2 * info.maxexp + 300):
-        true = CASES[name].exact(*map(mpmath.mpf, worst.at))
-        if true == 0:
-            return worst
+        true = case.exact(*map(mpmath.mpf, at))
+        if true == 0 or not mpmath.isfinite(true):
+            return None
         exponent = max(int(mpmath.floor(mpmath.log(abs(true), 2))), int(info.minexp))
-        error = abs(mpmath.mpf(found) - true) / mpmath.mpf(2) ** (exponent - info.nmant)
-        return Worst(float(error), worst.at)
+        unit = exponent - info.nmant
+        if dtype is np.float64 and case.absolute is not None and at[0] < case.absolute[0]:
+            unit = max(unit, case.absolute[1])
+        return float(abs(mpmath.mpf(found) - true) / mpmath.mpf(2) ** unit)
 
 
-def _arguments(
-    name: str, dtype: type, part: int, every: int, samples: int
-) -> Iterator[list[Array]]:
-    """One part of all that is tried, in chunks."""
-    case = CASES[name]
+def part_of(work: tuple[str, type, int, int, int]) -> Worst:
+    """What was found in one part of all that is tried."""
+    name, dtype, part, every, samples = work
+    case, worst = CASES[name], Worst()
     if dtype is np.float32 and case.arity == 1:
         size = 2**32 // _PARTS
         for start in range(part * size, (part + 1) * size, _CHUNK * every):
-            yield [every_float32(start, min(start + _CHUNK * every, (part + 1) * size), every)]
-    else:
-        random = np.random.default_rng([part, *name.encode()])
-        for _ in range(max(samples // case.fewer // _PARTS // _CHUNK, 1)):
-            yield drawn(case, dtype, min(_CHUNK, max(samples // case.fewer, 1)), random)
-    if case.has_turns and part == 0:
-        hard = next_to_turns(dtype)
-        yield [np.concatenate([hard, -hard])]
+            stop = min(start + _CHUNK * every, (part + 1) * size)
+            is_checked = start // _CHUNK // every % 64 == 0
+            worst.try_(name, [every_float32(start, stop, every)], is_checked)
+        return worst
+    random = np.random.default_rng([part, *name.encode()])
+    while worst.tried * _PARTS < samples:
+        worst.try_(name, drawn(case, dtype, _CHUNK, random))
+    if part == 0:
+        alone = kernel(name, dtype)
+        worst.try_(name, special_pairs(dtype) if case.arity == 2 else [hard(name, alone)])
+    for _ in range(_CLIMBS):
+        for error, at in worst.bad:
+            if np.isfinite(error):
+                worst.try_(name, around(at, dtype, random))
+    return worst
 
 
-def _part(work: tuple[str, type, int, int, int]) -> Worst:
-    name, dtype, *_ = work
-    found = [worst_of(name, arguments) for arguments in _arguments(*work)]
-    return confirmed(name, dtype, max(found, key=lambda w: w.error))
-
-
-def measured(names: list[str], every: int, samples: int, workers: int) -> Iterator[list[Any]]:
-    """The name of each function, and its worst errors in float32 and in float64."""
-    with ProcessPoolExecutor(workers) as pool:
-        for name in names:
-            row: list[Any] = [name]
-            for dtype in TYPES:
-                work = [(name, dtype, part, every, samples) for part in range(_PARTS)]
-                row.append(max(pool.map(_part, work), key=lambda w: w.error))
-            yield row
-
-
-def _written(rows: list[str]) -> None:
-    """Puts rows in the place of those of the same functions on the page."""
-    lines = PAGE.read_text().splitlines()
-    last = max(k for k, line in enumerate(lines) if line.startswith("| `"))
-    for row in rows:
-        head = row.split(" |")[0]
-        same = [k for k, line in enumerate(lines) if line.startswith(head + " |")]
-        if same:
-            lines[same[0]] = row
-        else:
-            lines.insert(last + 1, row)
-            last += 1
-    PAGE.write_text("\n".join(lines) + "\n")
+def measured(name: str, dtype: type, every: int, samples: int, run: Any) -> Row:
+    """The row of a function in a type; `run` is `map`, or that of a pool of processes."""
+    work = [(name, dtype, part, every, samples) for part in range(_PARTS)]
+    found = [*run(part_of, work)]
+    worst = confirmed(name, dtype, max(found, key=lambda w: w.error))
+    return Row(worst.error, worst.at, sum(w.tried for w in found))
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("names", nargs="*", help="functions; all of them where none is named")
     parser.add_argument("--every", type=int, default=1, help="which of all float32 are tried")
-    parser.add_argument("--samples", type=int, default=10**8, help="arguments that are drawn")
+    parser.add_argument("--samples", type=int, default=SAMPLES, help="arguments that are drawn")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes")
-    parser.add_argument("--write", action="store_true", help="put the rows into the page")
+    parser.add_argument("--types", nargs="*", default=[*DTYPES], choices=[*DTYPES])
+    parser.add_argument("--again", action="store_true", help="also what has been made")
+    parser.add_argument("--write", action="store_true", help="keep the rows, and make the page")
+    parser.add_argument("--page", action="store_true", help="only make the page of what is kept")
     args = parser.parse_args()
+    if args.page:
+        write_page([*CASES])
+        return 0
     unknown = [name for name in args.names if name not in CASES]
     if unknown:
         parser.error(f"no function is called {unknown[0]}; there are {', '.join(CASES)}")
-    rows = []
-    for name, *worst in measured(args.names or [*CASES], args.every, args.samples, args.workers):
-        rows.append(f"| `{name}` | " + " | ".join(f"{w.error:.2f}" for w in worst) + " |")
-        print(rows[-1], "  at", *(", ".join(map(repr, w.at)) for w in worst), flush=True)
-    if args.write:
-        _written(rows)
+    with ProcessPoolExecutor(args.workers) as pool:
+        run = pool.map if args.workers > 1 else map
+        for name, dtype in product(args.names or [*CASES], args.types):
+            if not args.again and is_done(name, dtype, read()):
+                continue
+            start = perf_counter()
+            kind = np.dtype(dtype).type
+            row = measured(name, kind, args.every, args.samples, run)
+            seconds = perf_counter() - start
+            print(f"{name} {dtype}: {row.error:.4f} at {row.at} of {row.tried:,} "
+                  f"in {seconds:.0f} s", flush=True)  # fmt: skip
+            if args.write:
+                keep(name, dtype, row)
+                write_page([*CASES])
     return 0
 
 

@@ -19,7 +19,8 @@ import polysched as ps
 Array = np.ndarray[Any, np.dtype[Any]]
 TYPES = (ps.float16, ps.bfloat16)
 EVERY = np.arange(1 << 16, dtype=np.uint16)
-CHUNK = 1 << 20
+CHUNK = 1 << 15
+"""Few enough that caches hold them."""
 
 _extreme = {True: np.minimum, False: np.maximum}
 

@@ -131,6 +131,18 @@ def test_lgamma_next_to_its_zeros_below_0_has_an_absolute_bound(compiled: Any) -
         assert np.all(error <= np.abs(true) * 2.0**-24 + 1e-14)
 
 
+def test_lgamma_is_finite_as_long_as_it_is_a_number(compiled: Any) -> None:
+    """SciPy's ends at 2.5563e305. From there on log gamma x is x (log x - 1)."""
+    if compiled[0] is not ps.float64:
+        pytest.skip("float32 is computed in float64")
+    most = 2.5599833278516383e305
+    x = np.array([2.5563481638716906e305, 2.558e305, most, np.nextafter(most, np.inf)])
+    found = called(compiled, "lgamma", x)
+    np.testing.assert_allclose(found[:3], x[:3] * (np.log(x[:3]) - 1), rtol=1e-15)
+    assert found[2] == np.finfo(np.float64).max
+    assert np.isinf(found[3])
+
+
 def test_gamma_of_integers_is_the_factorial(compiled: Any) -> None:
     x = np.arange(1, 23.0)
     wanted = scipy.special.factorial(x - 1, exact=False).astype(compiled[0].numpy)

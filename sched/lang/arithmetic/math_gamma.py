@@ -2,12 +2,12 @@
 
 Stirling's series gives log gamma w for w >= 10,
 
-    S(w) = (w - 1/2) log w - w + log(2 pi) / 2 + 1 / (12 w) - 1 / (360 w**3) + ...,
+    S(w) = (w - 1/2) (log w - 1) + (log(2 pi) - 1) / 2 + 1 / (12 w) - 1 / (360 w**3) + ...,
 
-as a sum of two numbers. Arguments z in [1/2, 10) are moved by gamma(z + 10) = Pi(z) gamma(z), with
-Pi(z) = z (z + 1) ... (z + 9), and those below 1/2 are reflected: gamma(x) sin(pi x) gamma(1 - x)
-= pi. Next to its zeros at 1 and 2, log gamma z is (z - 1) (z - 2) R(z), where R is a constant and
-a small quotient of polynomials.
+as a sum of two numbers, of which no part overflows before the sum does. Arguments z in [1/2, 10)
+are moved by gamma(z + 10) = Pi(z) gamma(z), with Pi(z) = z (z + 1) ... (z + 9), and those below 1/2
+are reflected: gamma(x) sin(pi x) gamma(1 - x) = pi. Next to its zeros at 1 and 2, log gamma z is
+(z - 1) (z - 2) R(z), where R is a constant and a small quotient of polynomials.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from .math_terms import (
 )
 from .math_wide import in_float64
 
-_HALF_LOG_TWO_PI = (0.9189385332046728, -3.8782941580672414e-17)
+#: (log(2 pi) - 1) / 2.
+_CONSTANT = (0.4189385332046727, 1.6728209650585413e-17)
 _LOG_PI = (1.1447298858494002, 1.0265951162707826e-17)
 _PI = (3.141592653589793, 1.2246467991473532e-16)
 #: -pi**3 / 6, and the rest of the series of sin(pi r) / r.
@@ -65,8 +66,8 @@ _Q_2 = (
 )  # fmt: skip
 #: Below it gamma x is 1 / x, whatever its sign is.
 _TINY = 2.0**-80
-#: From here on log gamma is beyond the numbers of float64.
-_MOST = 2.5563481638716904e305
+#: The largest float64 whose log gamma is one, too.
+_MOST = 2.5599833278516383e305
 
 
 def _gamma(dtype: DType, x: Term) -> Term:
@@ -120,9 +121,9 @@ def _stirling(dtype: DType, w: Double) -> Double:
     """log gamma w for w >= 10."""
     inverse = 1.0 / w.high
     tail = inverse * polynomial(inverse * inverse, _STIRLING)
-    power = (w + number(-0.5, 0.0, dtype)) * log_double(dtype, w.high, w.low)
-    rest = number(*_HALF_LOG_TWO_PI, dtype) + whole(tail, dtype)
-    return power + (w.negated() + rest)
+    factor = log_double(dtype, w.high, w.low) + number(-1.0, 0.0, dtype)
+    rest = number(*_CONSTANT, dtype) + whole(tail, dtype)
+    return (w + number(-0.5, 0.0, dtype)) * factor + rest
 
 
 def _steps(dtype: DType, z: Double) -> Double:
