@@ -164,8 +164,20 @@ def test_1_4_arrays_of_other_types_are_no_bfloat16(given):
     x = ps.Input("x", ps.bfloat16, (n,))
     f = ps.Func("f", (n,))
     f[i] = x[i]
-    with pytest.raises(ps.CallTypeError, match="not bfloat16"):
+    with pytest.raises(ps.CallTypeError, match=r"not bfloat16\n.* ps\.bfloat16\.array\(x\), or"):
         f(np.zeros(3, given))
+
+
+def test_1_4_hints_make_bfloat16_of_what_is_no_array():
+    """NumPy has no name for it: the dtype is that of the package which is installed, or none."""
+    x = ps.Input("x", ps.bfloat16, (n,))
+    f = ps.Func("f", (n,))
+    f[i] = x[i]
+    with pytest.raises(ps.CallTypeError, match=r"hint: ps\.bfloat16\.array\(x\)"):
+        f([1.5, 2.5])
+    with pytest.raises(ps.CallTypeError, match=r"np\.empty\(shape, ps\.bfloat16\.numpy\)"):
+        f(ps.bfloat16.array([1.5]), out=np.zeros(1, np.float32))
+    assert f(ps.bfloat16.array([1.5]), out=np.empty(1, ps.bfloat16.numpy)) == 1.5
 
 
 @TYPES

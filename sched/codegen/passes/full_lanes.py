@@ -93,12 +93,12 @@ class _Known:
             case Op(op=op, operands=(a, b)) if op in FAILS_LESS and rises(a, b, self.lanes.var):
                 self.tests.append(self._test(NEGATED[op] if fails else op, a, b))
                 return FALSE if fails else TRUE
-            case Op(op="mod", operands=(a, b)) if is_place and is_own_remainder(
-                a, b, self.lanes.var
+            case Op(op="mod" | "floordiv" as op, operands=(a, b)) if is_place and is_own_remainder(
+                op, a, b, self.lanes.var
             ):
                 self.tests += [self._test("ge", a, ix.ZERO), self._test("lt", a, b)]
                 self.chosen = True
-                return a
+                return a if op == "mod" else ix.ZERO
             case Op(op=op, operands=(a, b)) if is_place:
                 found = moving(op, a, b, self.lanes.var)
                 if found is not None:

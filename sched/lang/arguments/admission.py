@@ -15,7 +15,7 @@ from ..nodes.nodes import ParamInfo
 from ..nodes.tensor import Tensor
 from ..tensors.inout import Initial
 from ..tensors.tensors import Func, Input
-from .foreign import Place, as_array, converted, how_to_write, numpy_name
+from .foreign import Place, array_of, as_array, converted, how_to_write, numpy_type
 
 #: Sizes are below this limit: a call refuses others. So index arithmetic in int64 does not wrap.
 SIZE_LIMIT = 1 << 40
@@ -35,7 +35,7 @@ def admit_array(name: str, tensor: Tensor, given: Any, is_written: bool) -> Arra
             argument=name,
             hint="a call passes arrays of NumPy's; other Funcs are read where it is defined",
         )
-    plain = f"np.asarray({name}, dtype=np.{numpy_name(dtype)})"
+    plain = array_of(name, dtype)
     array = as_array(Place(name, name, name, plain, is_written, False), given)
     _check_dtype(name, array, dtype, name, converted(given, name, dtype))
     _check_rank(name, array, tensor, name)
@@ -110,7 +110,7 @@ def admit_output(name: str, func: Func, given: Any) -> tuple[tuple[Array, ...], 
     arrays = []
     for k, (part, dtype) in enumerate(zip(parts, func.dtypes, strict=True)):
         label = f"out= of {name}" if len(parts) == 1 else f"out= of {name}, value {k},"
-        plain = f"np.empty(shape, np.{numpy_name(dtype)})"
+        plain = f"np.empty(shape, {numpy_type(dtype)})"
         array = as_array(Place(label, "out", "out", plain, True, True), part)
         _check_dtype(label, array, dtype, "out", f"a plain array: {plain}", True)
         _check_rank(label, array, func, "out")

@@ -90,14 +90,18 @@ def converted(given: Any, spelt: str, dtype: DType) -> str:
     """An expression for a copy of an array with another type of elements."""
     library = type(given).__module__.partition(".")[0]
     if isinstance(given, np.ndarray):
-        return f"{spelt}.astype(np.{numpy_name(dtype)})"
+        return (
+            array_of(spelt, dtype) if dtype is bfloat16 else f"{spelt}.astype({numpy_type(dtype)})"
+        )
     if library == "torch":
         return f"{spelt}.to(torch.{dtype})"
     if library in ("pandas", "xarray"):
         return f'{spelt}.astype("{dtype}")'
     if isinstance(given, (bytes, bytearray)) or type(given).__name__ in ("Buffer", "mmap"):
-        return f"np.frombuffer({spelt}, np.{numpy_name(dtype)}) takes its bytes as such numbers"
-    return f"np.asarray({spelt}).astype(np.{numpy_name(dtype)})"
+        return f"np.frombuffer({spelt}, {numpy_type(dtype)}) takes its bytes as such numbers"
+    if dtype is bfloat16:
+        return array_of(spelt, dtype)
+    return f"np.asarray({spelt}).astype({numpy_type(dtype)})"
 
 
 def how_to_write(given: Any, spelt: str, is_output: bool = False) -> str:
@@ -116,8 +120,18 @@ def how_to_write(given: Any, spelt: str, is_output: bool = False) -> str:
     return f"pass a writable array: np.array({spelt})"
 
 
-def numpy_name(dtype: DType) -> str:
-    return "bool_" if dtype.is_bool else dtype.name
+def array_of(spelt: str, dtype: DType) -> str:
+    """An expression for a plain array of a type, made of what holds numbers of any type."""
+    if dtype is bfloat16:  # NumPy has no such type, and no conversion to what stands for it
+        return f"ps.bfloat16.array({spelt})"
+    return f"np.asarray({spelt}, dtype={numpy_type(dtype)})"
+
+
+def numpy_type(dtype: DType) -> str:
+    """How NumPy's type of such arrays is written."""
+    if dtype is bfloat16:
+        return "ps.bfloat16.numpy"
+    return f"np.{'bool_' if dtype.is_bool else dtype.name}"
 
 
 def _no_array(place: Place, given: Any) -> CallTypeError:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from .dtypes import INDEX, concrete, int64
 from .nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
 from .printer import expr_text
+from .quotients import Quotient, quotient
 
 AffineForm = tuple[int, dict[str, int]]
 
@@ -24,7 +25,8 @@ def never_affine(*roots: Node, periods: bool = False) -> Node | None:
     affine by any simplification.
 
     Args:
-        periods: whether quotients and remainders by sizes may stand, which are affine by pieces.
+        periods: whether quotients and remainders by sizes may stand, and whole periods, which are
+            affine by pieces.
 
     So it is refused at the line that writes it; for other expressions only proofs find out
     whether they are affine.
@@ -38,11 +40,11 @@ def never_affine(*roots: Node, periods: bool = False) -> Node | None:
         match node:
             case Op(op="mul", operands=operands) if any(_is_constant(a, forms) for a in operands):
                 continue
-            case Op(op="mul"):
-                found = found or node
-            case Op(op="floordiv" | "mod", operands=(_, by)) if not _is_constant(by, forms):
-                is_period = periods and forms[by] is not None and not _has_loops(by)
-                found = found or (None if is_period else node)
+            case Op(op="mul" | "floordiv" | "mod"):
+                by = quotient(node)
+                if by is not None and _is_constant(by.divisor, forms):
+                    continue
+                found = found or (None if periods and _is_by_size(by, forms) else node)
     return found
 
 
@@ -51,6 +53,10 @@ def _is_constant(node: Node, forms: Mapping[Node, AffineForm | None]) -> bool:
     if form is not None:
         return not any(form[1].values())
     return not any(isinstance(n, (Size, Param, Var, RVar)) for n in postorder(node))
+
+
+def _is_by_size(found: Quotient | None, forms: Mapping[Node, AffineForm | None]) -> bool:
+    return found is not None and forms[found.divisor] is not None and not _has_loops(found.divisor)
 
 
 def _has_loops(node: Node) -> bool:

@@ -18,6 +18,7 @@ from ...lang.errors.errors import InternalError
 from ...lang.nodes.dtypes import INDEX, concrete
 from ...lang.nodes.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
 from ...lang.nodes.printer import expr_text
+from ...lang.nodes.quotients import Quotient, quotient
 from ...lang.program.ranges import value_range
 from ...lang.tensors.tensors import Func, Input
 from ...lang.tensors.trace import Trace
@@ -153,26 +154,27 @@ class AffineBuilder:
     def _bounding(self, node: Node) -> tuple[Node, ...]:
         """What bounds an unknown beside its interval: a divisor, the bounds of a declared range."""
         match node:
-            case Op(operands=operands) if self._is_periodic(node):
-                return operands
+            case Op() if (found := self._periodic(node)) is not None:
+                return (found.dividend, found.divisor)
             case Op(op="mod", operands=(_, divisor)):
                 return (divisor,)
             case _:
                 return ()
 
-    def _is_periodic(self, node: Node) -> bool:
-        """Whether it is a quotient or a remainder of affine values."""
-        return (
-            isinstance(node, Op)
-            and node.op in ("floordiv", "mod")
-            and are_integers((node, *node.operands))
-            and all(self._is_affine(n) for n in postorder(*node.operands))
-        )
+    def _periodic(self, node: Node) -> Quotient | None:
+        """What it is of a quotient of affine values."""
+        found = quotient(node)
+        if found is None or (found.op == "mul" and not self.exact[node]):
+            return None
+        parts = (found.dividend, found.divisor)
+        if not are_integers((node, *parts)) or not all(map(self._is_affine, postorder(*parts))):
+            return None
+        return found
 
     @property
     def is_periodic(self) -> bool:
         """Whether all unknowns are quotients and remainders of affine values."""
-        return all(map(self._is_periodic, self.unknowns))
+        return all(self._periodic(node) is not None for node in self.unknowns)
 
     def known(self) -> Set | None:
         """The points at which all unknowns have one known value; None if there are none."""
@@ -180,7 +182,7 @@ class AffineBuilder:
             return None
         found = self.frame.universe
         for node in self.unknowns:
-            found = found.intersect(periods.near(*(self.value[a] for a in node.args)))
+            found = found.intersect(periods.near(*(self.value[a] for a in self._bounding(node))))
         return self.projected(found)
 
     def projected(self, points: Set) -> Set:
@@ -207,14 +209,10 @@ class AffineBuilder:
 
     def _symbolic_bounds(self, node: Node, x: PwAff) -> Set:
         match node:
-            case Op(op=op, operands=(a, d)) if self._is_periodic(node):
-                dividend, divisor = self.value[a], self.value[d]
-                exact = periods.values(op, self.frame, x, dividend, divisor)
-                beyond = (
-                    periods.remainder(self.frame, x, divisor)
-                    if op == "mod"
-                    else self.frame.universe
-                )
+            case Op() if (found := self._periodic(node)) is not None:
+                dividend, divisor = self.value[found.dividend], self.value[found.divisor]
+                exact = periods.values(found, self.frame, x, dividend, divisor)
+                beyond = periods.possible(found, self.frame, x, dividend, divisor)
                 return exact.union(beyond.subtract(periods.near(dividend, divisor)))
             case Op(op="mod", operands=(_, d)):
                 return periods.remainder(self.frame, x, self.value[d])

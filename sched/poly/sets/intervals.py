@@ -14,6 +14,7 @@ from ...lang.arguments.value_bounds import Range
 from ...lang.arithmetic.integer_ranges import RANGES, integer_range
 from ...lang.nodes.dtypes import INDEX, DType, concrete, int64
 from ...lang.nodes.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
+from ...lang.nodes.quotients import quotient
 from ...lang.program.ranges import value_range
 from ...lang.tensors.tensors import Const as Table, Func, Input
 from ...lang.tensors.trace import Trace
@@ -28,7 +29,7 @@ _MODERATE: Interval = (-(1 << 20), 1 << 20)
 def interval(node: Node, known: dict[Node, Interval]) -> tuple[Interval, bool]:
     """The range of a bool or integer node, and whether its arithmetic is exact (cannot wrap).
 
-    `known` holds the intervals of its operands.
+    `known` holds the intervals of its operands, and of theirs.
     """
     t = concrete(node.type) if node.type is not None else None
     assert t is not None
@@ -49,11 +50,27 @@ def interval(node: Node, known: dict[Node, Interval]) -> tuple[Interval, bool]:
         case Read(tensor=tensor):
             return _declared(tensor, full), True
         case Op(op=op, operands=operands):
-            return _operator(op, operands, known, t, full)
+            found = _operator(op, operands, known, t, full)
+            return found if found[1] else _whole_periods(node, known, full) or found
         case Trace(value=value):
             return known[value], True
         case _:
             return full, False
+
+
+def _whole_periods(
+    node: Node, known: dict[Node, Interval], full: Interval
+) -> tuple[Interval, bool] | None:
+    """The range of `n * (e // n)`, which is as near to e as n is large, where it fits."""
+    found = quotient(node)
+    if found is None or found.op != "mul":
+        return None
+    (lo, hi), (least, most) = known[found.dividend], known[found.divisor]
+    if lo == full[0]:  # by -1 the quotient would wrap around
+        return None
+    low, high = lo - max(most - 1, 0), hi + max(-least - 1, 0)
+    ends = (found.times * low, found.times * high, *((0,) if least <= 0 <= most else ()))
+    return ((min(ends), max(ends)), True) if full[0] <= min(ends) and max(ends) <= full[1] else None
 
 
 def is_near(bound: Node) -> bool:

@@ -72,9 +72,12 @@ def moving(op: str, a: Node, b: Node, var: Var) -> Node | None:
     return found[0] if len(found) == 1 else None
 
 
-def is_own_remainder(a: Node, b: Node, var: Var) -> bool:
-    """Whether a % b is a in full vectors, away from where an index goes round."""
-    return var not in leaves_below(b) and all(rises(a, x, var) for x in (ix.ZERO, b))
+def is_own_remainder(op: str, a: Node, b: Node, var: Var) -> bool:
+    """Whether a % b is a, and a // b is 0, in full vectors, away from where an index goes round.
+    What a constant divides is in the first period only at the beginning of an axis."""
+    if var in leaves_below(b) or (op == "floordiv" and ix.constant(b) is not None):
+        return False
+    return all(rises(a, x, var) for x in (ix.ZERO, b))
 
 
 def in_full_vectors(
@@ -92,8 +95,10 @@ def in_full_vectors(
         match made:
             case Op(op=op, operands=(a, b)) if op in FAILS_LESS and rises(a, b, var):
                 made = FALSE if node in fails else TRUE
-            case Op(op="mod", operands=(a, b)) if node in places and is_own_remainder(a, b, var):
-                made = a
+            case Op(op="mod" | "floordiv" as op, operands=(a, b)) if (
+                node in places and is_own_remainder(op, a, b, var)
+            ):
+                made = a if op == "mod" else ix.ZERO
             case Op(op=op, operands=(a, b)) if node in places:
                 made = moving(op, a, b, var) or made
         done[node] = made

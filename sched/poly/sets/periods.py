@@ -1,12 +1,13 @@
 """Quotients and remainders by a size: affine by pieces where the dividend is near.
 
 `e % n` is not affine where n is a size. But where q * n <= e < (q + 1) * n, for a constant q, it is
-e - q * n, and `e // n` is q. So within a few periods around zero both are known exactly; beyond,
-only what their operators say of them.
+e - q * n, `e // n` is q, and `n * (e // n)` is q * n. So within a few periods around zero all are
+known exactly; beyond, only what their operators say of them.
 """
 
 from __future__ import annotations
 
+from ...lang.nodes.quotients import Quotient
 from .isl import Frame, PwAff, Set, val
 
 FIRST, LAST = -1, 1
@@ -20,24 +21,52 @@ def near(dividend: PwAff, divisor: PwAff) -> Set:
     return dividend.ge_set(low).intersect(dividend.lt_set(end))
 
 
-def values(op: str, frame: Frame, x: PwAff, dividend: PwAff, divisor: PwAff) -> Set:
-    """Where `x` is the quotient (`floordiv`) or the remainder (`mod`), within the periods."""
-    found = frame.empty
+def values(found: Quotient, frame: Frame, x: PwAff, dividend: PwAff, divisor: PwAff) -> Set:
+    """Where `x` is the quotient, the remainder or whole periods, while these are near."""
+    result = frame.empty
     for q in range(FIRST, LAST + 1):
         begin = _times(divisor, q)
         inside = dividend.ge_set(begin).intersect(dividend.lt_set(begin.add(divisor)))
-        value = frame.constant(q) if op == "floordiv" else dividend.sub(begin)
-        found = found.union(inside.intersect(x.eq_set(value)))
-    return found.coalesce()
+        match found.op:
+            case "floordiv":
+                value = frame.constant(q)
+            case "mod":
+                value = dividend.sub(begin)
+            case _:
+                value = _times(begin, found.times)
+        result = result.union(inside.intersect(x.eq_set(value)))
+    return result.coalesce()
+
+
+def possible(found: Quotient, frame: Frame, x: PwAff, dividend: PwAff, divisor: PwAff) -> Set:
+    """Where `x` may be the quotient, the remainder or whole periods, wherever the dividend is."""
+    match found.op:
+        case "floordiv":
+            return frame.universe
+        case "mod":
+            return remainder(frame, x, divisor)
+        case _:
+            left = _times(dividend, found.times).sub(x)  # as many remainders
+            size = abs(found.times)
+            left = left if found.times > 0 else left.neg()
+            by_zero = divisor.eq_set(frame.constant(0)).intersect(x.eq_set(frame.constant(0)))
+            return _remainders(frame, left, divisor, size).union(by_zero)
 
 
 def remainder(frame: Frame, x: PwAff, divisor: PwAff) -> Set:
     """Where `x` may be a remainder by a divisor, whatever the dividend is."""
     zero = frame.constant(0)
-    positive = x.ge_set(zero).intersect(x.lt_set(divisor))
-    negative = x.le_set(zero).intersect(x.gt_set(divisor))
     by_zero = x.eq_set(zero).intersect(divisor.eq_set(zero))
-    return positive.union(negative).union(by_zero)
+    return _remainders(frame, x, divisor, 1).union(by_zero)
+
+
+def _remainders(frame: Frame, x: PwAff, divisor: PwAff, count: int) -> Set:
+    """Where `x` may be some times a remainder by a divisor that is not 0."""
+    zero = frame.constant(0)
+    most, least = (_times(divisor.add_constant_val(val(one)), count) for one in (-1, 1))
+    positive = x.ge_set(zero).intersect(x.le_set(most))
+    negative = x.le_set(zero).intersect(x.ge_set(least))
+    return positive.union(negative)
 
 
 def _times(x: PwAff, factor: int) -> PwAff:

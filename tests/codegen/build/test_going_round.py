@@ -121,6 +121,8 @@ WHOLE = {
     ),
     "backwards": (lambda: at((n - 1 - i + 1) % n), 1),
     "by quotients": (lambda: at(i + 1 - ps.select((i + 1) // n == 1, n, 0)), 1),
+    "by whole periods": (lambda: at(i + 1 - n * ((i + 1) // n), i - 1 - (i - 1) // n * n), 2),
+    "by far ones": (lambda: at(i - 30 - n * ((i - 30) // n)), 1),
     "a func": (of_a_func, 2),
 }
 
@@ -172,7 +174,14 @@ def test_a_condition_on_what_may_be_far_guards_nothing() -> None:
         ps.Schedule(f)
 
 
-@pytest.mark.parametrize("part", [lambda: (0, (i + 1) % n), lambda: ((i - 1) % n, n)])
+PARTS = (
+    lambda: (0, (i + 1) % n),
+    lambda: ((i - 1) % n, n),
+    lambda: (0, i + 1 - n * ((i + 1) // n)),
+)
+
+
+@pytest.mark.parametrize("part", PARTS)
 def test_loops_over_a_part_that_goes_round(part) -> None:
     lo, hi = part()
     k, f = ps.RVar("k", lo, hi), ps.Func("f", (n,))
@@ -192,8 +201,9 @@ def test_a_loop_over_what_may_be_far_is_bounded_by_the_size() -> None:
 
 
 def test_a_loop_to_a_remainder_by_another_loop_is_refused() -> None:
-    with pytest.raises(ps.PolyschedError, match="are not affine in sizes, Vars and RVars"):
-        ps.RVar("k", 0, n % (i + 1))
+    for end in (n % (i + 1), (i + 1) * (n // (i + 1)), n * (i // m)):
+        with pytest.raises(ps.PolyschedError, match="are not affine in sizes, Vars and RVars"):
+            ps.RVar("k", 0, end)
 
 
 def test_what_is_chosen_else_is_not_tested() -> None:

@@ -231,6 +231,48 @@ def test_quotients_and_remainders_by_a_size_are_known_within_a_few_periods(
             assert elements(at(map_, size, x, 0)) == [operator_of(x - 1, size)], (size, x)
 
 
+WHOLE_PERIODS: list[tuple[Callable[..., ps.Expr], int]] = [
+    (lambda e, n: n * (e // n), 1),
+    (lambda e, n: (e // n) * (3 * n), 3),
+    (lambda e, n: -(n * 2) * (e // n), -2),
+]
+
+
+@pytest.mark.parametrize(("of", "times"), WHOLE_PERIODS)
+def test_whole_periods_are_known_nearby_and_less_than_one_off_beyond(
+    of: Callable[..., ps.Expr], times: int
+) -> None:
+    n = ps.sizes("n")
+    map_, may = relation_of(of(i - 1, n))
+    assert may
+    for size in range(1, 4):
+        for x in range(-size + 1, 2 * size + 1):
+            wanted = times * size * ((x - 1) // size)
+            assert elements(at(map_, size, x, 0)) == [wanted], (size, x)
+    far = range(21 - 3, 21 + 1)  # a remainder less
+    assert set(elements(at(map_, 4, 22, 0))) >= {times * 20}
+    assert set(elements(at(map_, 4, 22, 0))) <= {
+        x for r in far for x in range(times * r - abs(times), times * r + abs(times) + 1)
+    }
+    assert elements(at(map_, 0, 22, 0)) == [0]
+
+
+def test_whole_periods_have_the_sign_of_what_may_be_negative() -> None:
+    size = ps.sizes("n") - 4
+    map_, _ = relation_of(size * (i // size))
+    assert elements(at(map_, 0, 22, 0)) == [22, 23, 24, 25]
+    assert elements(at(map_, 4, 22, 0)) == [0]
+
+
+def test_products_with_other_quotients_are_anything() -> None:
+    n = ps.sizes("n")
+    for product in (n * (i // (n + 1)), i * (i // n), n * (i32[i] // n)):
+        f, tensor = ps.Func("f", (n,)), ps.Input("A", ps.float32, (n,))
+        f[i] = tensor[product]
+        with pytest.raises(ps.LanguageError, match="nothing but its type bounds"):
+            ps.Schedule(f)
+
+
 def _inside(expr: ps.Expr, low: ps.Expr | int, high: ps.Expr) -> bool:
     """Whether the element is known where i is in [low, high)."""
     f, tensor = ps.Func("f"), ps.Input("A", ps.float32, (ps.sizes("n"),))
@@ -245,7 +287,9 @@ def test_an_element_is_known_only_where_all_points_are_near() -> None:
     n = ps.sizes("n")
     assert _inside((i + 1) % n, 0, n)
     assert _inside((i - n) % n + (i + n) // n, 0, n)
+    assert _inside(i + 1 - n * ((i + 1) // n), 0, n)
     assert not _inside((i - n - 1) % n, 0, n)
+    assert not _inside(i + n - n * ((i + n + 1) // n), 0, n)
     assert not _inside((i + n + 1) % n, 0, n)
     assert not _inside((i + 1) % n, -n, 3 * n)
     assert not _inside(i32[i] % n, 0, n)
