@@ -24,7 +24,7 @@ from ...lang.tensors.trace import Trace
 from . import periods
 from .affine_operators import COMPARE, LOGIC, OPERATORS, choose, compare_bools, is_affine_operator
 from .intervals import Interval, interval, whole
-from .isl import Frame, Map, PwAff, Set, complement, isl, relation
+from .isl import Frame, Map, PwAff, Set, coalesced, complement, isl, relation
 
 _WIDE = 32
 """From this width on, an index that only its type bounds counts as unbounded."""
@@ -63,7 +63,7 @@ def access_relation(frame: Frame, index: tuple[Node, ...]) -> Relation:
     values = [builder.value[x] for x in index]
     exact = relation(values, builder.frame)
     if not builder.unknowns:
-        exact = exact.coalesce()
+        exact = coalesced(exact)
         return Relation(exact, False, exact)
     maps = [
         _without(exact.intersect_domain(bounds), len(frame.dims), len(builder.unknowns))
@@ -109,7 +109,7 @@ def _without(access: Map, keep: int, count: int) -> Map:
     """The map with the unknowns, which stand behind the frame's dimensions, projected out."""
     if count:
         access = access.project_out(isl.dim_type.in_, keep, count)
-    return access.coalesce()
+    return coalesced(access)
 
 
 class AffineBuilder:
@@ -186,7 +186,7 @@ class AffineBuilder:
     def projected(self, points: Set) -> Set:
         """The points for which the unknowns have some values."""
         count = len(self.unknowns)
-        return points.project_out(isl.dim_type.set, len(self.base.dims), count).coalesce()
+        return coalesced(points.project_out(isl.dim_type.set, len(self.base.dims), count))
 
     def bounds(self, typed: bool) -> Set:
         """What is known of the unknowns; without `typed`, not what only their type says."""
