@@ -29,6 +29,9 @@ from .isl import Frame, Map, PwAff, Set, coalesced, complement, isl, relation
 _WIDE = 32
 """From this width on, an index that only its type bounds counts as unbounded."""
 
+_FAR = SIZE_LIMIT >> 4
+"""A bound so far from zero is one of what is computed from the largest size that is allowed."""
+
 
 @dataclass(frozen=True)
 class Relation:
@@ -198,9 +201,9 @@ class AffineBuilder:
             # No array has an element for each value of a wide type: as a bound it is none. One
             # that no array reaches would only clutter every set made from it.
             by_type = t.is_bool or (typed and t.bits < _WIDE)
-            if lo > -SIZE_LIMIT and (by_type or lo > t.min or t.min == 0):
+            if lo > -_FAR and (by_type or lo > t.min or t.min == 0):
                 result = result.intersect(x.ge_set(self.frame.constant(lo)))
-            if hi < SIZE_LIMIT - 1 and (by_type or hi < t.max):
+            if hi < _FAR and (by_type or hi < t.max):
                 result = result.intersect(x.le_set(self.frame.constant(hi)))
             result = result.intersect(self._symbolic_bounds(node, x))
         return result
@@ -213,7 +216,7 @@ class AffineBuilder:
                 beyond = (
                     periods.remainder(self.frame, x, divisor)
                     if op == "mod"
-                    else self.frame.universe
+                    else periods.quotient(self.frame, x, dividend)
                 )
                 return exact.union(beyond.subtract(periods.near(dividend, divisor)))
             case Op(op="mod", operands=(_, d)):

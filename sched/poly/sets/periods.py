@@ -40,5 +40,14 @@ def remainder(frame: Frame, x: PwAff, divisor: PwAff) -> Set:
     return positive.union(negative).union(by_zero)
 
 
+def quotient(frame: Frame, x: PwAff, dividend: PwAff) -> Set:
+    """Where `x` may be the quotient of a dividend, whatever the divisor is: no farther from zero
+    than the dividend, and zero by a divisor of zero."""
+    zero, other = frame.constant(0), dividend.neg()
+    above = dividend.ge_set(zero).intersect(x.le_set(dividend)).intersect(x.ge_set(other))
+    below = dividend.lt_set(zero).intersect(x.ge_set(dividend)).intersect(x.le_set(other))
+    return above.union(below)
+
+
 def _times(x: PwAff, factor: int) -> PwAff:
     return x.scale_val(val(factor))
