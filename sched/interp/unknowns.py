@@ -41,8 +41,8 @@ class Unknowns:
         self._found: dict[tuple[object, ...], Boxes | None] = {}
 
     def boxes(self, env: Env) -> Boxes | None:
-        """All of them, None if they are too many."""
-        around = {x: env[x] for x in self._places}
+        """All of them, None if they are too many, or if nothing can be read at these sizes."""
+        around: Env = {x: env[x] for x in self._places}
         key = tuple(around.values())
         if key not in self._found:
             self._found[key] = self._boxes(around)
@@ -51,7 +51,7 @@ class Unknowns:
     def _boxes(self, around: Env) -> Boxes | None:
         varying = {x: found for x, found in around.items() if isinstance(found, tuple)}
         varying.update((x, interval(around)) for x, interval in self._reads.items())
-        if prod(max(hi - lo + 1, 0) for lo, hi in varying.values()) > MOST:
+        if not 1 <= prod(max(hi - lo + 1, 0) for lo, hi in varying.values()) <= MOST:
             return None
         each = itertools.product(*(range(lo, hi + 1) for lo, hi in varying.values()))
         found = (dict(zip(varying, ((v, v) for v in values), strict=True)) for values in each)

@@ -1,5 +1,5 @@
-"""Arrays compared to the bit, but that all NaNs are equal: of every type, also of bfloat16, of which
-NumPy does not know that it is one of floats."""
+"""Arrays compared to the bit, but that all NaNs are equal: of every type, also of bfloat16, which
+NumPy does not know as a float."""
 
 from __future__ import annotations
 

@@ -47,5 +47,5 @@ def test_a_mirror_that_isl_cannot_coalesce() -> None:
     f[i] = ps.boundary.mirror(a)[m - 1 - i, (i - 3) % 4]
     given = np.arange(9, dtype=np.uint8).reshape(3, 3)
     found = ps.Schedule(f).compile()(given, m=5, shape=8)
-    assert found.tolist() == [given[abs(4 - x) if abs(4 - x) < 3 else (4 - abs(4 - x)) % 4,
-                                    (x - 3) % 4 if (x - 3) % 4 < 3 else 1] for x in range(8)]  # fmt: skip
+    rows, columns = (0, 1, 2, 1), (1, 2, 1, 0)
+    assert found.tolist() == [given[rows[x % 4], columns[x % 4]] for x in range(8)]
