@@ -32,6 +32,7 @@ from ..codegen.ir.ir import (
 )
 from ..interp.evaluate import Env, Evaluator, Faults, Function, Symbols, symbol_value
 from ..interp.flow import Key
+from ..interp.storage import element, elements, held
 from ..lang.arithmetic.scalar import as_value
 from ..lang.nodes.dtypes import Array, DType
 from ..lang.nodes.nodes import Node, Var, postorder
@@ -116,8 +117,9 @@ class Machine:
     def array(self, buffer: Buffer) -> Array:
         """What is in a buffer; elements that were never written are garbage."""
         found = np.empty([n for _, n in self.boxes[buffer]], buffer.dtype.numpy)
+        places = elements(found, buffer.dtype)
         for at in np.ndindex(*found.shape):
-            found[at] = self._value((buffer, at))
+            places[at] = held(self._value((buffer, at)), buffer.dtype)
         return found
 
     # memory -----------------------------------------------------------------------------------
@@ -147,7 +149,10 @@ class Machine:
         if location not in self.memory:
             buffer, at = location
             given = self.arrays.get(buffer)
-            found = garbage(buffer.dtype) if given is None else as_value(given[at], buffer.dtype)
+            if given is None:
+                found = garbage(buffer.dtype)
+            else:
+                found = element(elements(given, buffer.dtype), at, buffer.dtype)
             self.memory[location] = found
         return self.memory[location]
 

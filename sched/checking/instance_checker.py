@@ -10,6 +10,7 @@ import numpy as np
 from ..codegen.ir.ir import Buffer
 from ..interp.evaluate import Symbols
 from ..interp.flow import Flow, Key, Recorded, base_of
+from ..lang.nodes.bits import differing
 from ..lang.nodes.dtypes import Array
 from ..lang.nodes.nodes import Read, postorder
 from ..lang.nodes.tensor import Tensor
@@ -224,11 +225,7 @@ def _same_bits(found: Array, wanted: Array) -> bool:
     """Equal to the bit, but that all NaNs are equal."""
     if found.shape != wanted.shape or found.dtype != wanted.dtype:
         return False
-    same = found == wanted
-    if found.dtype.kind == "f":
-        same = same & (np.signbit(found) == np.signbit(wanted))
-        same |= np.isnan(found) & np.isnan(wanted)
-    return bool(np.all(same))
+    return not differing(found, wanted).any()
 
 
 def _text(touch: Touch) -> str:

@@ -33,6 +33,7 @@ from .intervals import (
     operator_interval,
     select_interval,
 )
+from .unknowns import Unknowns, is_integer_read, narrows
 
 Box = tuple[Interval, ...]
 
@@ -56,6 +57,7 @@ class Bounds:
         self._symbols = symbols
         self._exact = exact
         self._functions: dict[Node, Function] = {}
+        self._reads: dict[Node, Function] = {}
         self.static: set[Node] = set()
         for node in postorder(*roots):
             if self._is_static(node, varying):
@@ -63,6 +65,9 @@ class Bounds:
                 self._functions[node] = _pair(exact[node])
             elif isinstance(node, (Var, RVar)):
                 self._functions[node] = operator.itemgetter(node)
+            elif is_integer_read(node):
+                self._reads[node] = self._interval(node)
+                self._functions[node] = _given(node, self._reads[node])
             else:
                 function = self._interval(node)
                 shared = isinstance(node, Op)
@@ -82,6 +87,12 @@ class Bounds:
     def box(self, index: tuple[Node, ...]) -> Function:
         """The function that gives the box in which an index lies."""
         return together([self._functions[x] for x in index])
+
+    def unknowns(self, index: tuple[Node, ...]) -> Unknowns | None:
+        """What may say more of an index than its box; None where nothing does."""
+        if self.is_point(index) or not narrows(index):
+            return None
+        return Unknowns(index, self.box(index), self._reads)
 
     def _is_static(self, node: Node, varying: Collection[Node]) -> bool:
         if node in varying or isinstance(node, Read) or _is_float(node):
@@ -137,6 +148,10 @@ def _pair(exact: Function) -> Function:
         return (value, value)
 
     return pair
+
+
+def _given(node: Node, interval: Function) -> Function:
+    return lambda env: env[node] if node in env else interval(env)
 
 
 def data_rvars(rvars: tuple[RVar, ...]) -> set[RVar]:

@@ -15,6 +15,7 @@ from ..lang.tensors.definitions import Definition
 from .bounds import Bounds
 from .evaluate import Env, Function
 from .intervals import Interval
+from .unknowns import Unknowns
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,8 @@ class Access:
     exact: bool
     where: Function
     is_write: bool = False
+    #: What may say more of the index than its box.
+    unknowns: Unknowns | None = None
     #: For a region that is read as a whole, its upper bounds; its lower bounds are in `index`.
     region_end: tuple[Node, ...] | None = None
 
@@ -70,7 +73,7 @@ class Footprint:
     def _access(self, tensor: Tensor, index: tuple[Node, ...], is_write: bool = False) -> Access:
         exact = self._bounds.is_point(index)
         where = self._bounds.point(index) if exact else self._bounds.box(index)
-        return Access(tensor, index, exact, where, is_write)
+        return Access(tensor, index, exact, where, is_write, self._bounds.unknowns(index))
 
     def _arm(self, root: Node) -> Reads:
         if root not in self._arms:

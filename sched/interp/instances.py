@@ -20,7 +20,8 @@ from ..lang.tensors.tensors import Const, Func
 from .evaluate import Env, Symbols
 from .footprint import Access, instance_point
 from .intervals import Interval
-from .regions import InstanceAccesses, Regions
+from .may_instances import InstanceAccesses
+from .regions import Regions
 
 Index = tuple[int | Interval, ...]
 

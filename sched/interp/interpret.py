@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from ..lang.arithmetic.scalar import as_value
 from ..lang.call.binding import Binding, bind
 from ..lang.errors.errors import CallValueError
 from ..lang.errors.frames import bounded
@@ -33,7 +32,7 @@ from .evaluate import Env, Evaluator, Faults, Symbols, deep_recursion
 from .pieces import point_env
 from .recurrence import DEPTH, Lazy, Member
 from .regions import Regions, tensor_shapes
-from .storage import ArrayValues, Point, Values, region_array, to_arrays
+from .storage import ArrayValues, Point, Values, element, elements, region_array, to_arrays
 from .tracing import tracer
 from .vars import var_points
 
@@ -195,7 +194,10 @@ class Run:
             stage.stage.run([a for parts in arrays for a in parts], outputs)
         values = self.values[d.func]
         for point in itertools.product(*map(range, shape)):
-            found = [as_value(o[point], t) for o, t in zip(outputs, d.func.dtypes, strict=True)]
+            found = [
+                element(elements(o, t), point, t)
+                for o, t in zip(outputs, d.func.dtypes, strict=True)
+            ]
             values[point] = tuple(found) if len(found) > 1 else found[0]
 
     def _update(self, d: Definition, around: Env) -> None:

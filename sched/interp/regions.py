@@ -18,7 +18,6 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ..lang.errors.errors import CallValueError
-from ..lang.nodes.nodes import RVar
 from ..lang.nodes.tensor import Tensor
 from ..lang.program.program import Program
 from ..lang.program.steps import Block
@@ -28,10 +27,10 @@ from ..lang.tensors.opaque import Opaque
 from ..lang.tensors.tensors import Const, Func, Input
 from . import refusals
 from .blocks import Range, blocks, fresh_in, loop_point
-from .bounds import LARGEST_BOX, Bounds, Box, data_rvars
-from .domain import may_loop, nest
+from .bounds import LARGEST_BOX, Box
 from .evaluate import Env, Evaluator, Faults, Symbols, constant
-from .footprint import Access, Footprint
+from .footprint import Access
+from .may_instances import InstanceAccesses, PreparedDefinition
 from .order import VarOrder, needs_check
 from .pieces import Pieces, point_env
 from .recurrence import DEPTH
@@ -50,7 +49,7 @@ class Region:
         self.shape = shape
         self.limit = limit
         self.added: set[Point] = set()
-        self.boxes: set[Box] = set()
+        self.boxes: set[frozenset[Box]] = set()
 
     def points(self) -> Iterator[Point]:
         """Its points, in lexicographic order."""
@@ -78,28 +77,16 @@ class Region:
         alone = self.shape is None and d.is_pointwise
         return frozenset(self.added) if alone else self.span()
 
+    def holds(self, box: Box) -> bool:
+        """Whether all of a box is within the limit."""
+        return self.limit is not None and all(
+            lo >= 0 and hi < n for (lo, hi), n in zip(box, self.limit, strict=True)
+        )
+
     def is_outside(self, point: Point) -> bool:
         return self.limit is not None and not all(
             0 <= i < n for i, n in zip(point, self.limit, strict=True)
         )
-
-
-class PreparedDefinition:
-    """A definition prepared for enumeration."""
-
-    def __init__(self, definition: Definition, symbols: Symbols) -> None:
-        d = self.definition = definition
-        self.symbols = symbols
-        bounds = tuple(b for r in d.rvars for b in (r.lo, r.hi))
-        roots = (*d.lhs, *d.values, *d.where, *bounds)
-        self.exact = Evaluator(roots, symbols, {}, Faults())
-        self.bounds = Bounds(roots, symbols, self.exact, data_rvars(d.rvars))
-        self.footprint = Footprint(d, self.bounds)
-        self.conditions = [self.bounds[c] for c in d.where]
-
-
-InstanceAccesses = tuple[Definition, Env, list[Access]]
-"""An instance and its accesses."""
 
 
 def _exhaust(instances: Iterator[InstanceAccesses]) -> None:
@@ -259,24 +246,8 @@ class Regions:
         self, s: PreparedDefinition, visit: Callable[[Access, Env], None], around: Env
     ) -> Iterator[InstanceAccesses]:
         d = s.definition
-
-        def visit_bounds(rvar: RVar, env: Env) -> None:
-            for access in s.footprint.bound_reads(rvar, env):
-                visit(access, env)
-
-        loops = tuple(may_loop(r, s.bounds, s.exact, partial(visit_bounds, r)) for r in d.rvars)
-        span = self.spans[d, loop_point(d, around)]
-        for vars in var_points(d, span, self.symbols, around):
-            for env in nest(vars, loops):
-                accesses = [*s.footprint.condition_reads(env)]
-                happens = all(condition(env)[1] for condition in s.conditions)
-                if happens:
-                    accesses += s.footprint.reads(env)
-                    accesses.append(s.footprint.write)
-                for access in accesses:
-                    visit(access, env)
-                if happens:
-                    yield d, env, accesses
+        vars = var_points(d, self.spans[d, loop_point(d, around)], self.symbols, around)
+        return s.instances(vars, visit, lambda tensor: self.of[tensor].limit is None)
 
     # one access -------------------------------------------------------------------------------
     def _add(self, d: Definition, access: Access, env: Env) -> None:
@@ -287,9 +258,22 @@ class Regions:
                 if region.is_outside(where):
                     raise refusals.outside(d, access, where, env, region.limit)
                 region.added.add(where)
-        elif where not in region.boxes:
-            self._check_box(d, access, where, env, region)
-            region.boxes.add(where)
+        else:
+            boxes = self._boxes(access, where, env, region)
+            if boxes not in region.boxes:
+                for box in boxes:
+                    self._check_box(d, access, box, env, region)
+                region.boxes.add(boxes)
+
+    def _boxes(self, access: Access, box: Box, env: Env, region: Region) -> frozenset[Box]:
+        """Where an index lies: in one box; in smaller ones, if these are inside and that is not."""
+        whole = frozenset((box,))
+        if access.unknowns is None or (region.shape is not None and region.holds(box)):
+            return whole
+        found = access.unknowns.boxes(env)
+        if found is None or not (region.limit is None or all(map(region.holds, found))):
+            return whole
+        return found
 
     def _check_box(self, d: Definition, access: Access, box: Box, env: Env, region: Region) -> None:
         if region.limit is None:

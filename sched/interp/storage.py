@@ -30,12 +30,19 @@ class Values(dict[Point, Any]):
         raise InternalError(f"{self.name}{list(point)} is read but was never computed")
 
 
-def _elements(array: NDArray[Any], dtype: DType) -> NDArray[Any]:
+def elements(array: NDArray[Any], dtype: DType) -> NDArray[Any]:
     """The array, or of bfloat16, which NumPy may not know, its bits."""
     return array.view(np.uint16) if dtype is bfloat16 else array
 
 
-def _component(value: Any, dtype: DType) -> Any:
+def element(array: NDArray[Any], point: Point, dtype: DType) -> Any:
+    """The value at a point of what `elements` gives."""
+    found = array[point]
+    return dtype.of_bits(found) if dtype is bfloat16 else as_value(found, dtype)
+
+
+def held(value: Any, dtype: DType) -> Any:
+    """What `elements` has of a value."""
     return dtype.bits_of(value) if dtype is bfloat16 else value
 
 
@@ -44,16 +51,13 @@ class ArrayValues(Values):
 
     def __init__(self, name: str, array: NDArray[Any], dtype: DType) -> None:
         super().__init__(name)
-        self.array = _elements(array, dtype)
+        self.array = elements(array, dtype)
         self.dtype = dtype
 
     def __missing__(self, point: Point) -> Any:
         if not all(0 <= i < n for i, n in zip(point, self.array.shape, strict=True)):
             raise InternalError(f"{self.name}{list(point)} is outside its bounds")
-        element = self.array[point]
-        value = self[point] = (
-            self.dtype.of_bits(element) if self.dtype is bfloat16 else as_value(element, self.dtype)
-        )
+        value = self[point] = element(self.array, point, self.dtype)
         return value
 
 
@@ -62,11 +66,11 @@ def to_arrays(
 ) -> tuple[NDArray[Any], ...]:
     """The values of a Func over its box, as one array a component."""
     arrays = tuple(np.empty(shape, t.numpy) for t in dtypes)
-    views = tuple(map(_elements, arrays, dtypes))
+    views = tuple(map(elements, arrays, dtypes))
     for point, value in values.items():
         each = value if len(dtypes) > 1 else (value,)
         for view, component, t in zip(views, each, dtypes, strict=True):
-            view[point] = _component(component, t)
+            view[point] = held(component, t)
     return arrays
 
 
@@ -75,12 +79,12 @@ def region_array(
 ) -> tuple[NDArray[Any], ...]:
     """The values of a part of a tensor as read-only arrays, one a component."""
     arrays = tuple(np.empty(tuple(map(len, axes)), t.numpy) for t in dtypes)
-    views = tuple(map(_elements, arrays, dtypes))
+    views = tuple(map(elements, arrays, dtypes))
     for at in np.ndindex(*map(len, axes)):
         value = values[tuple(axis[k] for axis, k in zip(axes, at, strict=True))]
         each = value if len(dtypes) > 1 else (value,)
         for view, component, t in zip(views, each, dtypes, strict=True):
-            view[at] = _component(component, t)
+            view[at] = held(component, t)
     for array in arrays:
         array.flags.writeable = False
     return arrays

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..checking.report import Breach, FaultError, TrustError
 from ..lang.errors.errors import CallError, InternalError, LanguageError
-from ..lang.nodes.dtypes import Array
+from ..lang.nodes.bits import numbers
+from ..lang.nodes.dtypes import Array, bfloat16
 from ..poly.schedule.schedule import Schedule
 from .calls import Arguments, Call
 from .native import Mismatch
@@ -95,9 +96,10 @@ def _simpler_values(call: Call) -> Iterator[Call]:
     """The call with an array replaced by zeros, by ones, or by whole numbers, then with some of its
     elements set to zero."""
     for name, array in call.arguments.items():
-        if isinstance(array, np.ndarray) and np.any(array):
-            for values in _simpler(array):
-                yield replace(call, arguments={**call.arguments, name: values})
+        if isinstance(array, np.ndarray) and np.any(numbers(array)):
+            for values in _simpler(numbers(array)):
+                same = values if values.dtype == array.dtype else bfloat16.array(values)
+                yield replace(call, arguments={**call.arguments, name: same})
 
 
 def _simpler(array: Array) -> Iterator[Array]:

@@ -13,6 +13,7 @@ from ..codegen.passes.reverse_parallel import reverse_parallel
 from ..codegen.runtime.kernel import Kernel
 from ..interp import interpret
 from ..lang.errors.errors import CallError
+from ..lang.nodes.bits import differing, numbers
 from ..lang.nodes.dtypes import Array
 from ..lang.nodes.nodes import Const, Op, postorder
 from ..poly.schedule.schedule import Schedule
@@ -172,13 +173,11 @@ def difference(
     for name, f, w in zip(names, found, wanted, strict=True):
         if (f.dtype, f.shape) != (w.dtype, w.shape):
             return Difference(name, (), f"{f.dtype}{list(f.shape)}", f"{w.dtype}{list(w.shape)}")
-        differs = f != w
-        if f.dtype.kind == "f":
-            differs = (differs | (np.signbit(f) != np.signbit(w))) & ~(np.isnan(f) & np.isnan(w))
+        differs = differing(f, w)
         if np.any(differs):
             at = tuple(int(x) for x in np.argwhere(differs)[0])
             count = int(np.count_nonzero(differs)), differs.size
-            return Difference(name, at, f[at].item(), w[at].item(), count)
+            return Difference(name, at, numbers(f)[at].item(), numbers(w)[at].item(), count)
     return None
 
 

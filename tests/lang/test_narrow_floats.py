@@ -259,6 +259,10 @@ for value in (x[i] * 2 + 1, ps.exp(x[i]), ps.max(x[k], k), ps.isnan(x[i])):
     f[i] = value
     assert ps.Schedule(f).compile()(given).tobytes() == ps.interpret(f, given).tobytes()
 f = ps.Func("f", (n,))
+f[i] = ps.sqrt(x[i] - 1)
+from polysched.testing import check
+check(f, x=given)
+f = ps.Func("f", (n,))
 f[i] = y[i]
 try:
     f(given)

@@ -6,7 +6,7 @@ then its RVars in running order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from ...lang.errors.errors import LanguageError, Span
@@ -116,13 +116,15 @@ class Domains:
     def update_at(self, d: Definition, domain: Set) -> Statement:
         """An update wherever its Vars and the loops around are in `domain`."""
         frame = self.frame(d)
-        data: dict[Node, Set] = {}
+        read: dict[Node, Set] = {}
+        data: set[Node] = set()
         for r in d.rvars:
             unknown = [x for x in (r.lo, r.hi) if affine_value(frame, x) is None]
+            # They are read where the loop begins, whether it runs or not, and whether that matters.
+            read.update((bound, domain) for bound in (r.lo, r.hi))
             pieces = _pieces(r, frame, domain) if unknown else None
             if pieces is None:
-                # They are read where the loop begins, whether it runs or not.
-                data.update((bound, domain) for bound in unknown)
+                data.update(unknown)
                 pieces = self._rvar_range(d, r, frame, domain)
             domain = domain.intersect(pieces)
         guard: Node | None = None
@@ -133,7 +135,7 @@ class Domains:
                 guard = conjunction(guard, where)
         self._check_bounds_last(d, frame, domain)
         domain = with_few_existentials(domain.coalesce())
-        return self._statement(d, self._name(d), frame, domain, guard, data)
+        return self._statement(d, self._name(d), frame, domain, guard, data, read)
 
     def _check_bounds_last(self, d: Definition, frame: Frame, domain: Set) -> None:
         """Refuses bounds that are read from what the update itself may change before the loop
@@ -234,13 +236,14 @@ class Domains:
         frame: Frame,
         domain: Set,
         guard: Node | None,
-        data: Mapping[Node, Set] | None = None,
+        bounds: Collection[Node] = (),
+        read: Mapping[Node, Set] | None = None,
     ) -> Statement:
-        """A statement with its accesses; `data` are bounds that are read, and where they are."""
-        bounds = dict(data or {})
+        """A statement with its accesses; `bounds` are those that data decide, and `read` says where
+        those of all RVars are evaluated."""
         statement = Statement(d, name, frame, domain, guard, frozenset(bounds))
         conditions = guards([*d.lhs, *d.values, *([] if guard is None else [guard])])
-        for bound, where in bounds.items():
+        for bound, where in (read or {}).items():
             for node in guards([bound]):
                 if isinstance(node, Read):
                     statement.accesses.append(_read(statement, node, where, exact=True))

@@ -25,10 +25,13 @@ from ...lang.tensors.trace import Trace
 from . import periods
 from .affine_operators import COMPARE, LOGIC, OPERATORS, choose, compare_bools, is_affine_operator
 from .intervals import Interval, interval, whole
-from .isl import Frame, Map, PwAff, Set, complement, isl, relation
+from .isl import Frame, Map, PwAff, Set, coalesced, complement, isl, relation
 
 _WIDE = 32
 """From this width on, an index that only its type bounds counts as unbounded."""
+
+_FAR = SIZE_LIMIT >> 4
+"""A bound so far from zero is one of what is computed from the largest size that is allowed."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ def access_relation(frame: Frame, index: tuple[Node, ...]) -> Relation:
     values = [builder.value[x] for x in index]
     exact = relation(values, builder.frame)
     if not builder.unknowns:
-        exact = exact.coalesce()
+        exact = coalesced(exact)
         return Relation(exact, False, exact)
     maps = [
         _without(exact.intersect_domain(bounds), len(frame.dims), len(builder.unknowns))
@@ -110,7 +113,7 @@ def _without(access: Map, keep: int, count: int) -> Map:
     """The map with the unknowns, which stand behind the frame's dimensions, projected out."""
     if count:
         access = access.project_out(isl.dim_type.in_, keep, count)
-    return access.coalesce()
+    return coalesced(access)
 
 
 class AffineBuilder:
@@ -188,7 +191,7 @@ class AffineBuilder:
     def projected(self, points: Set) -> Set:
         """The points for which the unknowns have some values."""
         count = len(self.unknowns)
-        return points.project_out(isl.dim_type.set, len(self.base.dims), count).coalesce()
+        return coalesced(points.project_out(isl.dim_type.set, len(self.base.dims), count))
 
     def bounds(self, typed: bool) -> Set:
         """What is known of the unknowns; without `typed`, not what only their type says."""
@@ -200,9 +203,9 @@ class AffineBuilder:
             # No array has an element for each value of a wide type: as a bound it is none. One
             # that no array reaches would only clutter every set made from it.
             by_type = t.is_bool or (typed and t.bits < _WIDE)
-            if lo > -SIZE_LIMIT and (by_type or lo > t.min or t.min == 0):
+            if lo > -_FAR and (by_type or lo > t.min or t.min == 0):
                 result = result.intersect(x.ge_set(self.frame.constant(lo)))
-            if hi < SIZE_LIMIT - 1 and (by_type or hi < t.max):
+            if hi < _FAR and (by_type or hi < t.max):
                 result = result.intersect(x.le_set(self.frame.constant(hi)))
             result = result.intersect(self._symbolic_bounds(node, x))
         return result

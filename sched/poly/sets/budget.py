@@ -6,6 +6,7 @@ at most half of what is left, so that the other half remains for the fallback.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,6 +33,15 @@ def allowance(statements: int) -> int:
 
 class BudgetExceeded(Exception):
     """isl has done more operations than the budget allows: the question has no answer."""
+
+
+class Unanswered(BudgetExceeded):
+    """isl has failed at a question of one operand, which cannot be a wrong one. With a budget spent
+    it has in common that there is no answer, and that who has a fallback takes that."""
+
+
+_OWN = re.compile(r"/isl_(coalesce|tab|tab_pip|sample|convex_hull)\.c:")
+"""Where isl says of itself that it has made a mistake, rather than whoever has asked."""
 
 
 class LookEnded(Exception):
@@ -145,6 +155,8 @@ def _within(span: _Span) -> Iterator[None]:
                 raise LookEnded("more isl operations than a look may take") from error
             allowed = span.end - span.start
             raise BudgetExceeded(f"more than {allowed} isl operations") from error
+        if isinstance(error, isl.Error) and _OWN.search(str(error)):
+            raise Unanswered(f"isl has failed: {error}") from error
         if isinstance(error, isl.Error):
             raise InternalError(f"isl refused a question: {error}") from error
         raise

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import groupby
+from typing import TypeVar
 
 import islpy as isl
 from islpy import Aff, BasicSet, Constraint, Map, PwAff, Set, Space, UnionMap, UnionSet, Val
@@ -19,7 +20,7 @@ from ...cached import cached_property
 
 __all__ = [
     "CONTEXT", "Aff", "BasicSet", "Constraint", "Frame", "Map", "PwAff", "Set", "Space", "UnionMap",
-    "UnionSet", "Val", "complement", "compute_schedule", "conditions_of", "dim_count",
+    "UnionSet", "Val", "coalesced", "complement", "compute_schedule", "conditions_of", "dim_count",
     "equal_dims", "existentials", "has_bounds", "is_bounded", "isl", "relation",
     "transitive_closure", "union_sets", "val",
 ]  # fmt: skip
@@ -30,6 +31,9 @@ CONTEXT = isl.DEFAULT_CONTEXT
 def val(number: int) -> Val:
     """An integer of any size: the constructor itself takes no more than C's `long`."""
     return Val(number if -(1 << 63) <= number < 1 << 63 else str(number))
+
+
+Pieces = TypeVar("Pieces", Map, Set, PwAff)
 
 
 @dataclass(frozen=True)
@@ -140,6 +144,15 @@ def equal_dims(pairs: Map, dims: Iterable[int]) -> Map:
     for k in dims:
         pairs = pairs.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
     return pairs
+
+
+def coalesced(pieces: Pieces) -> Pieces:
+    """The same in fewer pieces; as it is where isl fails at that, as it does in rare cases. A
+    budget that is spent shows at the next question."""
+    try:
+        return pieces.coalesce()
+    except isl.Error:
+        return pieces
 
 
 def union_sets(sets: Sequence[Set], empty: Set) -> Set:

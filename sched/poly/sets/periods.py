@@ -42,7 +42,7 @@ def possible(found: Quotient, frame: Frame, x: PwAff, dividend: PwAff, divisor: 
     """Where `x` may be the quotient, the remainder or whole periods, wherever the dividend is."""
     match found.op:
         case "floordiv":
-            return frame.universe
+            return quotient(frame, x, dividend)
         case "mod":
             return remainder(frame, x, divisor)
         case _:
@@ -67,6 +67,15 @@ def _remainders(frame: Frame, x: PwAff, divisor: PwAff, count: int) -> Set:
     positive = x.ge_set(zero).intersect(x.le_set(most))
     negative = x.le_set(zero).intersect(x.ge_set(least))
     return positive.union(negative)
+
+
+def quotient(frame: Frame, x: PwAff, dividend: PwAff) -> Set:
+    """Where `x` may be the quotient of a dividend, whatever the divisor is: no farther from zero
+    than the dividend, and zero by a divisor of zero."""
+    zero, other = frame.constant(0), dividend.neg()
+    above = dividend.ge_set(zero).intersect(x.le_set(dividend)).intersect(x.ge_set(other))
+    below = dividend.lt_set(zero).intersect(x.ge_set(dividend)).intersect(x.le_set(other))
+    return above.union(below)
 
 
 def _times(x: PwAff, factor: int) -> PwAff:

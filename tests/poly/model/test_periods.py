@@ -58,3 +58,19 @@ def test_rows_of_a_torus_are_computed_where_they_are_needed() -> None:
     below = np.where(np.arange(5) < 3, a, np.roll(a, -1, 0))
     assert np.array_equal(s.compile()(A=a), 2 * np.roll(a, 1, 0) + 2 * below)
     assert "runs L 2.00 times" in str(s)  # if any row were read, L would run n times
+
+
+def test_a_quotient_that_is_far_is_no_farther_than_its_dividend() -> None:
+    """A Func that is read at a quotient by a size is computed within bounds: not as far as sizes
+    may reach."""
+    m, k = ps.sizes("m"), ps.vars("k")
+    a, g, f = ps.Input("a", ps.int64, (4,)), ps.Func("g"), ps.Func("f", (m,))
+    g[k] = a[ps.clip(k, 0, 3)]
+    f[k] = g[(5 * k - 3) // n]
+    s = ps.Schedule(f)
+    s[g].compute_root()
+    given = np.arange(4)
+    for count in (1, 2, 3, 20):
+        wanted = [given[min(max((5 * k - 3) // count, 0), 3)] for k in range(5)]
+        assert s.compile()(a=given, n=count, m=5).tolist() == wanted
+    assert s.compile()(a=given, n=0, m=5).tolist() == [0] * 5

@@ -1,0 +1,51 @@
+"""Where isl itself fails at a question: what is only asked to simplify a set stays as it is, and
+for the rest there is no answer, as where a budget is spent."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import polysched as ps
+from polysched.lang.errors.errors import InternalError
+from polysched.poly.sets.budget import Unanswered, attempt, budget
+from polysched.poly.sets.isl import Frame, Map, coalesced, isl
+
+OWN = (
+    "call to isl_map_coalesce failed: original tableau does not correspond to original basic map "
+    "in /project/isl/isl_coalesce.c:3157"
+)
+
+
+def test_an_error_of_isl_itself_has_no_answer() -> None:
+    with pytest.raises(Unanswered, match="original tableau"), budget(1_000), attempt(100):
+        raise isl.Error(OWN)
+
+
+def test_a_question_that_is_wrong_is_a_fault_of_ours() -> None:
+    sets = Frame(("n",), ("i",)).universe, Frame(("n",), ("i", "j")).universe
+    with pytest.raises(InternalError, match="spaces don't match"), budget(1_000):
+        sets[0].intersect(sets[1])
+
+
+def test_what_isl_cannot_coalesce_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = Map("{ [i] -> [j] : 0 <= i < 5 or 5 <= i < 9 }")
+    assert coalesced(both).n_basic_map() == 1
+
+    def fails(_: object) -> Map:
+        raise isl.Error(OWN)
+
+    monkeypatch.setattr(Map, "coalesce", fails)
+    assert coalesced(both) is both
+
+
+def test_a_mirror_that_isl_cannot_coalesce() -> None:
+    """isl fails at the elements that may be read, of many pieces with remainders."""
+    n, m = ps.sizes("n m")
+    i = ps.vars("i")
+    a, f = ps.Input("a", ps.uint8, (n, n)), ps.Func("f")
+    f[i] = ps.boundary.mirror(a)[m - 1 - i, (i - 3) % 4]
+    given = np.arange(9, dtype=np.uint8).reshape(3, 3)
+    found = ps.Schedule(f).compile()(given, m=5, shape=8)
+    rows, columns = (0, 1, 2, 1), (1, 2, 1, 0)
+    assert found.tolist() == [given[rows[x % 4], columns[x % 4]] for x in range(8)]
