@@ -26,7 +26,7 @@ from .targets.target import Target
 from .tune import auto
 from .tune.classes import class_of, distance
 from .tune.effort import Effort, effort_for, unhurried
-from .tune.facts.facts import facts_of
+from .tune.facts.amount import amount_of
 from .tune.kept_plans import StoredPlan, keep_plan, plan_key, read_plan
 
 VARIABLE = "POLYSCHED_AUTO"
@@ -187,7 +187,7 @@ class AutoKernel(Kernel):
         return None
 
     def _effort(self, sizes: Mapping[str, int]) -> Effort | None:
-        return effort_for(facts_of(self._schedule.rewritten, None, sizes))
+        return effort_for(amount_of(self._schedule.rewritten, sizes))
 
     @property
     def _threads(self) -> int:

@@ -16,12 +16,20 @@ import io
 import json
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import nbformat
-from nbclient import NotebookClient
 from PIL import Image  # which matplotlib requires
+
+# nbformat imports jsonschema, which makes two parsers of Unicode's URIs when it can. No notebook
+# has any, and in each process that imports this they would take seconds.
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
+try:
+    import nbformat
+    from nbclient import NotebookClient
+finally:
+    del sys.modules["rfc3987_syntax"]
 
 FOLDER = Path(__file__).resolve().parent.parent / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
@@ -68,6 +76,14 @@ def run(path: Path) -> Any:
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = [_kept(x) for x in _joined(cell.outputs)]
+    return notebook
+
+
+def executed(cells: Iterable[str]) -> Any:
+    """A new notebook of these cells after a run, in which some of them may have raised errors."""
+    made = [nbformat.v4.new_code_cell(text) for text in cells]  # type: ignore[no-untyped-call]
+    notebook = nbformat.v4.new_notebook(cells=made)  # type: ignore[no-untyped-call]
+    NotebookClient(notebook, timeout=60, kernel_name="python3", allow_errors=True).execute()
     return notebook
 
 

@@ -11,10 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import numpy as np
 import pytest
-from nbclient import NotebookClient
+from notebook_runs import executed
 
 import polysched as ps
 from polysched import testing
@@ -208,9 +207,7 @@ CELLS = (
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:zmq", "ignore::ResourceWarning")
 def test_a_notebook_shows_ten_lines_and_runs_cells_once() -> None:
-    cells = [nbformat.v4.new_code_cell(text) for text in CELLS]  # type: ignore[no-untyped-call]
-    notebook = nbformat.v4.new_notebook(cells=cells)  # type: ignore[no-untyped-call]
-    NotebookClient(notebook, timeout=60, kernel_name="python3", allow_errors=True).execute()
+    notebook = executed(CELLS)
     found = {}
     for number, cell in enumerate(notebook.cells, 1):
         for output in cell.outputs:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from .facts.facts import Facts
-
 
 @dataclass(frozen=True, slots=True)
 class Effort:
@@ -94,13 +92,10 @@ LITTLE, SOME, MUCH = 150_000, 4_000_000, 1_000_000_000
 milliseconds, and a second."""
 
 
-def effort_for(facts: Facts) -> Effort | None:
-    """What a call at some sizes is worth; None where it is not worth anything, as the program takes
-    no time as it is written."""
-    work = sum(
-        s.instances * (sum(s.operations.values()) + len(s.accesses)) for s in facts.statements
-    )
+def effort_for(amount: int) -> Effort | None:
+    """What a call is worth that executes an amount of operators and accesses; None where it is not
+    worth anything, as the program takes no time as it is written."""
     for most, effort in ((LITTLE, None), (SOME, BRIEF), (MUCH, QUICK)):
-        if work <= most:
+        if amount <= most:
             return effort
     return THOROUGH

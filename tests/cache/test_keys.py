@@ -108,6 +108,7 @@ def copied(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_an_edited_source_gives_other_keys(copied: Path) -> None:
     first = _run(copied)
     assert first == _run(copied)

@@ -138,6 +138,7 @@ print(wrong)
 """
 
 
+@pytest.mark.slow
 def test_eight_processes_read_write_and_remove(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

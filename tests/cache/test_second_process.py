@@ -98,9 +98,16 @@ print(json.dumps(kernel(a, b).tobytes().hex()))
 
 
 @pytest.mark.parametrize(
-    "script", [PRODUCT, BARE, TWO, THREADS, DIRECTIVES, SIZES],
-    ids=["product", "bare", "two", "threads", "directives", "sizes"],
-)  # fmt: skip
+    "script",
+    [
+        pytest.param(PRODUCT, marks=pytest.mark.quick, id="product"),
+        pytest.param(BARE, id="bare"),
+        pytest.param(TWO, id="two"),
+        pytest.param(THREADS, id="threads"),
+        pytest.param(DIRECTIVES, id="directives"),
+        pytest.param(SIZES, id="sizes"),
+    ],
+)
 def test_a_second_process_needs_neither_isl_nor_llvms_passes(script: str) -> None:
     first = run(script, None)
     assert run(script, {}) == first
@@ -112,12 +119,14 @@ def test_a_first_process_needs_both(what: dict[str, bool]) -> None:
         run(PRODUCT, what)
 
 
+@pytest.mark.slow
 def test_a_process_without_the_cache_needs_both() -> None:
     run(PRODUCT, None)
     with pytest.raises(AssertionError, match=r"Used: polysched|Used: binding"):
         run(PRODUCT, {}, POLYSCHED_CACHE="0")
 
 
+@pytest.mark.slow
 def test_loops_as_written_are_found_for_bare_calls() -> None:
     first = run(BARE, None, POLYSCHED_AUTO="0")
     assert run(BARE, {}, POLYSCHED_AUTO="0") == first

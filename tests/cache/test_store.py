@@ -37,6 +37,7 @@ json_values = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(st.text(), json_values, max_size=4), st.binary(max_size=300))
 def test_what_is_written_is_read(header: dict[str, object], blob: bytes) -> None:

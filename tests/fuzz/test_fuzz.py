@@ -59,7 +59,7 @@ def test_more_random_schedules(schedules: Worker, seed: int) -> None:
     _check(schedules, seed)
 
 
-@pytest.mark.parametrize("seed", [920004, 900000])
+@pytest.mark.parametrize("seed", [pytest.param(920004, marks=pytest.mark.slow), 900000])
 def test_random_programs_as_they_are_scheduled(found: Worker, seed: int) -> None:
     _check(found, seed)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy  # `scipy.signal` takes a second to import: where it is used first
 import scipy.ndimage
-from scipy.signal import lfilter
 
 import polysched as ps
 
@@ -140,7 +140,7 @@ def _yuv_reference(image: Array) -> tuple[Array, Array, Array]:
 def _recursive_reference(image: Array, alpha: float) -> Array:
     def smooth(rows: Array) -> Array:
         state = (1 - alpha) * rows[:, :1]
-        return lfilter([alpha], [1, alpha - 1], rows, axis=1, zi=state)[0]
+        return scipy.signal.lfilter([alpha], [1, alpha - 1], rows, axis=1, zi=state)[0]
 
     return smooth(smooth(image.astype(np.float64))[:, ::-1])[:, ::-1]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.signal
+import scipy  # `scipy.signal` takes a second to import: where it is used first
 
 import polysched as ps
 
@@ -120,7 +120,9 @@ def feedback() -> ps.Func:
 
 # arguments and references ---------------------------------------------------------------------
 
-_B, _A = scipy.signal.butter(2, 0.3)
+#: What `scipy.signal.butter(2, 0.3)` gives.
+_B = np.array([0.13110643991662593, 0.26221287983325187, 0.13110643991662593])
+_A = np.array([1.0, -0.7477891782585034, 0.27221493792500717])
 
 
 def _smooth(x: Array, a: float, axis: int = -1) -> Array:

@@ -50,7 +50,7 @@ def test_2_2_counting_conditions():
     assert run(g, Xfloat32=np.float32([1, 2, 3])) == 3
 
 
-@pytest.mark.parametrize("first", [0, 0.5, False])
+@pytest.mark.parametrize("first", [0, pytest.param(0.5, marks=pytest.mark.slow), False])
 def test_2_2_the_order_of_updates_does_not_matter(first):
     for size in (2, 3) if first == 0.5 else (2,):
         for types in itertools.combinations(ALL, size):

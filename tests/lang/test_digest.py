@@ -44,7 +44,7 @@ EXPECTED = [
 the digests grows then (`digest.VERSION`), and so do these."""
 
 
-@pytest.mark.parametrize("seed", ["0", "42"])
+@pytest.mark.parametrize("seed", ["0", pytest.param("42", marks=pytest.mark.slow)])
 def test_the_same_in_any_process(seed: str) -> None:
     done = subprocess.run(
         [sys.executable, "-P", "-c", SCRIPT], env={**os.environ, "PYTHONHASHSEED": seed},

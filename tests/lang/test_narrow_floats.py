@@ -271,6 +271,7 @@ except ps.CallTypeError as error:
 """
 
 
+@pytest.mark.slow
 def test_1_4_bfloat16_needs_no_package_and_is_called_by_its_name():
     command = [sys.executable, "-P", "-c", WITHOUT]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout

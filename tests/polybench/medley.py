@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import scipy.signal
+import scipy  # `scipy.signal` takes a second to import: where it is used first
 from gallery.case import Arguments, Array, integers, uniform
 
 import polysched as ps

@@ -6,9 +6,9 @@ Each is written as updates in two arrays or in one, and as a recurrence over all
 from __future__ import annotations
 
 import numpy as np
+import scipy  # `scipy.signal` takes a second to import: where it is used first
 import scipy.linalg
 import scipy.ndimage
-import scipy.signal
 from gallery.case import Arguments, Array
 
 import polysched as ps

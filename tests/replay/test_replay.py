@@ -58,6 +58,7 @@ def test_digests_tell_loops_apart() -> None:
     assert len(set(digests)) == 4
 
 
+@pytest.mark.slow
 def test_digests_are_those_of_any_process() -> None:
     code = "from replay.test_replay import digest, scaled; print(digest(scaled(2)))"
     path = os.pathsep.join([str(corpus.ROOT / "tests"), str(corpus.ROOT / "benchmarks")])

@@ -112,7 +112,10 @@ def test_the_variable_prints_the_same_events(
     assert capsys.readouterr().err == printed
 
 
-@pytest.mark.parametrize("first", ["logging, polysched as ps", "polysched as ps, logging"])
+@pytest.mark.parametrize(
+    "first",
+    ["logging, polysched as ps", pytest.param("polysched as ps, logging", marks=pytest.mark.slow)],
+)
 def test_nothing_is_printed_by_pythons_last_resort(first: str) -> None:
     """Whichever is imported first, and nobody has set a handler."""
     program = f"""

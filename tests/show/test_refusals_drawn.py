@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any, cast
 from xml.etree import ElementTree
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
+from notebook_runs import executed
 
 import polysched as ps
 from polysched.lang.errors.drawn import Drawn
@@ -336,9 +335,7 @@ CELLS = (
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:zmq", "ignore::ResourceWarning")
 def test_a_notebook_shows_the_picture_and_a_short_message() -> None:
-    cells = [nbformat.v4.new_code_cell(text) for text in CELLS]  # type: ignore[no-untyped-call]
-    notebook = nbformat.v4.new_notebook(cells=cells)  # type: ignore[no-untyped-call]
-    NotebookClient(notebook, timeout=60, kernel_name="python3", allow_errors=True).execute()
+    notebook = executed(CELLS)
     outputs: list[list[Any]] = [cell.outputs for cell in notebook.cells]
     (drawn, error) = outputs[1]
     assert drawn.output_type == "display_data"

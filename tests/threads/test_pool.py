@@ -97,6 +97,8 @@ def test_calls_from_eight_threads_at_once(handed_out: pools.Pool) -> None:
 
 @pytest.mark.slow
 def test_kernels_dropped_while_others_run(handed_out: pools.Pool) -> None:
+    gc.collect()
+    gc.freeze()  # what is collected below is new
     keep, x = outer().compile(), np.zeros((300, 300), np.float32)
     wanted, stop = keep(x).tobytes(), threading.Event()
 

@@ -76,6 +76,7 @@ def test_a_window_slides_down_strips() -> None:
     assert {"store_at", "vectorize", "parallel"} <= {*names(s)}
 
 
+@pytest.mark.slow
 def test_rows_of_a_matrix_are_added_several_at_a_time() -> None:
     """Each is read from begin to end: tiles of results would read it in short pieces."""
     x, a = ps.Input("x", ps.float32, (n,)), ps.Input("a", ps.float32, (n, m))
@@ -295,6 +296,7 @@ def stages(s: ps.Schedule) -> list[Any]:
     return [d for d in s.directives if d.name == "stage"]
 
 
+@pytest.mark.slow
 def test_an_operand_that_lies_across_vectors_is_copied_in_panels() -> None:
     q = ps.size("q")
     k = ps.RVar("k", 0, q)
@@ -322,6 +324,7 @@ def test_panels_are_copied_for_each_of_several_products() -> None:
     assert order[:2] == ("t", "jo")
 
 
+@pytest.mark.slow
 def test_what_each_step_reads_anew_is_turned_once() -> None:
     """The weights of a recurrent layer: vectors of them lie side by side then."""
     case, sizes = program("lstm"), {"T": 128, "U": 256, "D": 256}

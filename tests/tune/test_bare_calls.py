@@ -17,6 +17,7 @@ from polysched.kernels import CLASSES, MOST, AutoKernel, default_kernel
 from polysched.tune import auto as tune
 from polysched.tune.classes import class_of, distance
 from polysched.tune.effort import BRIEF, QUICK, THOROUGH, effort_for
+from polysched.tune.facts.amount import amount_of
 
 from .programs import i, j, m, n, product
 
@@ -225,8 +226,8 @@ def test_a_class_is_near_its_sizes_and_of_itself(size: int) -> None:
 
 
 def test_efforts_follow_what_there_is_to_do() -> None:
+    rewritten = ps.Schedule.default(product()).rewritten
     efforts = [
-        effort_for(ps.facts(product(), sizes={"n": k, "m": k, "q": k}))
-        for k in (4, 16, 64, 200, 1000)
+        effort_for(amount_of(rewritten, {"n": k, "m": k, "q": k})) for k in (4, 16, 64, 200, 1000)
     ]
     assert efforts == [None, None, BRIEF, QUICK, THOROUGH]

@@ -23,6 +23,7 @@ def quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calibrate, "BEYOND", 0.01)
 
 
+@pytest.mark.slow
 def test_what_it_finds_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["calibrate"]) == 0
     shown = capsys.readouterr().out

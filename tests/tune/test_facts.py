@@ -10,6 +10,7 @@ from gallery.registry import CASES
 import polysched as ps
 from polysched.poly.directives.kinds import Parallel
 from polysched.poly.schedule.stages import StageHandle
+from polysched.tune.facts.amount import amount_of
 from polysched.tune.facts.facts import Facts, facts_of
 from polysched.tune.facts.sizes import USUAL
 
@@ -307,6 +308,23 @@ def test_extents_are_those_of_the_loops(case: Case) -> None:
         own = bounds.get(statement.name, {})
         for loop in statement.loops:
             assert loop.middle <= loop.extent <= own.get(loop.name, loop.extent)
+
+
+@pytest.mark.parametrize("case", CASES[::8], ids=lambda c: c.name)
+@pytest.mark.parametrize("size", [0, 1, 100])
+def test_the_amount_is_known_without_dependences(case: Case, size: int) -> None:
+    """Operators and accesses of all instances."""
+    rewritten = schedule(case).rewritten
+    sizes = {"n": size} if "n" in rewritten.model.params else {}
+    try:
+        found = facts_of(rewritten, sizes)
+    except ps.ScheduleError:  # the program does not accept them
+        with pytest.raises(ps.ScheduleError):
+            amount_of(rewritten, sizes)
+        return
+    assert amount_of(rewritten, sizes) == sum(
+        s.instances * (sum(s.operations.values()) + len(s.accesses)) for s in found.statements
+    )
 
 
 # sizes ------------------------------------------------------------------------------------------

@@ -45,6 +45,7 @@ def test_sizes_that_are_given_have_no_variants() -> None:
     assert conditions(s) == [f"n <= {THIN}"]
 
 
+@pytest.mark.slow
 def test_the_variants_compute_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nearly all that gain anything are taken."""
     monkeypatch.setattr(variants, "GAIN", 1.01)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise, repeat
 from math import ceil, prod
@@ -85,6 +85,15 @@ class Layouts:
         return tuple(inner)[::-1] if tensor.ndim else ()
 
 
+def distinct_accesses(statement: Statement) -> Iterable[Access]:
+    """What an instance reads and writes; one of all reads of an element."""
+    found: dict[tuple[Tensor, tuple[Node, ...], int | None], Access] = {}
+    for access in statement.accesses:
+        component = None if access.node is None else access.node.component
+        found.setdefault((access.tensor, access.index, component), access)
+    return found.values()
+
+
 def memory_accesses(
     statement: Statement, loops: Sequence[Var | RVar], box: Box, known: Ranges, layouts: Layouts
 ) -> tuple[MemoryAccess, ...]:
@@ -95,13 +104,7 @@ def memory_accesses(
         box: the first and the last value of each.
         known: the ranges of expressions, where sizes and Params have their values.
     """
-    found: dict[tuple[Tensor, tuple[Node, ...], int | None], MemoryAccess] = {}
-    for access in statement.accesses:
-        component = None if access.node is None else access.node.component
-        key = access.tensor, access.index, component
-        if key not in found:
-            found[key] = _of(access, loops, box, known, layouts)
-    return tuple(found.values())
+    return tuple(_of(x, loops, box, known, layouts) for x in distinct_accesses(statement))
 
 
 def _of(

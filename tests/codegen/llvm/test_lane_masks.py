@@ -33,6 +33,7 @@ def comparisons() -> Iterator[Node]:
         yield ix.compare("ge", LANE, ix.maximum(tuple(ends)))
 
 
+@pytest.mark.slow
 def test_a_mask_holds_where_the_comparison_does() -> None:
     found = 0
     for condition in comparisons():

@@ -150,7 +150,9 @@ def test_v3_has_fused_multiply_add_and_no_avx512() -> None:
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="makes x86 code")
-@pytest.mark.parametrize(("name", "register"), [("v3", "ymm"), ("v4", "zmm")])
+@pytest.mark.parametrize(
+    ("name", "register"), [("v3", "ymm"), pytest.param("v4", "zmm", marks=pytest.mark.slow)]
+)
 def test_vectors_in_frames_lie_in_one_cache_line(name: str, register: str) -> None:
     """Of more accumulators than there are registers, some are kept in the frame."""
     n, m, q = ps.sizes("n m q")

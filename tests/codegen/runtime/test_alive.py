@@ -9,6 +9,7 @@ import functools
 import gc
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -24,12 +25,29 @@ n, m = ps.sizes("n m")
 i, j = ps.vars("i j")
 
 
-def counted() -> Counter[str]:
-    """Live objects by type, of ours, islpy and llvmlite; and what tables hold."""
-    gc.unfreeze()  # what was collected of the tests is looked at, too
+_caches: list[Any] = []
+
+
+@pytest.fixture(autouse=True)
+def what_was_there_before() -> None:
+    """It is looked at once, for caches of ours. What is counted comes later."""
+    gc.collect()
+    gc.unfreeze()
+    _caches[:] = caches()
+    gc.freeze()
+
+
+def caches() -> Iterator[Any]:
     for thing in gc.get_objects():
         if isinstance(thing, functools._lru_cache_wrapper) and _is_ours(thing):
-            thing.cache_clear()
+            yield thing
+
+
+def counted() -> Counter[str]:
+    """Live objects by type, of ours, islpy and llvmlite, that a test has made; and what tables
+    hold."""
+    for cache in (*_caches, *caches()):
+        cache.cache_clear()
     gc.collect()
     types = (type(thing) for thing in gc.get_objects())
     found = Counter(t.__qualname__ for t in types if _is_ours(t))

@@ -384,6 +384,7 @@ def test_refuses_what_a_call_through_python_refuses(bad: str) -> None:
     assert str(native.value) == str(fresh.value)
 
 
+@pytest.mark.slow
 def test_refuses_more_arguments_than_the_stack_holds() -> None:
     kernel, (a, b) = sums(), matrices()
     warm(lambda: kernel(a, b))

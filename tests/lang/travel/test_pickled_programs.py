@@ -243,6 +243,7 @@ def test_errors_say_what_they_said() -> None:
 
 
 # depth ------------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_long_chains_and_deep_expressions() -> None:
     f: Any = ps.Input("x", ps.float32, (n,))
     value = f[i]

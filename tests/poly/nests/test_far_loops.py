@@ -178,6 +178,7 @@ def test_a_part_that_begins_where_64_bits_end(end: int) -> None:
     assert np.array_equal(s.compile()(shape=(5,)), [0, 1, 2, -1, 4])
 
 
+@pytest.mark.slow
 def test_a_loop_over_blocks_begins_where_remainders_bound_it() -> None:
     """What two parts ask of `i % 2**20` has no first block, and both of them have one."""
     f = ps.Func("f", (n,), ps.int64)

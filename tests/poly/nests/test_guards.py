@@ -30,6 +30,7 @@ def test_a_guard_depends_on_as_few_loops_as_possible(depth: int) -> None:
     assert involved == [depth - 1]
 
 
+@pytest.mark.slow
 def test_a_guard_in_twice_as_many_loops_takes_little_more_than_twice_the_work() -> None:
     """One after the other, each number of loops was tried: four times the work, and in the end no
     guard that says only what is not known."""

@@ -316,6 +316,7 @@ def influence(kernel: Any, size: int) -> tuple[int, int]:
     return int(before.max(initial=0)), int((-before).max(initial=0))
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(STAGES)
 def test_values_follow_from_the_halo(stages: list[Stage]) -> None:
@@ -385,6 +386,7 @@ def test_dask_computes_parts_that_overlap(chunks: Any) -> None:
     assert found.compute(scheduler="threads").tobytes() == f(PICTURE).tobytes()
 
 
+@pytest.mark.slow
 def test_a_smaller_depth_is_not_enough() -> None:
     dask = pytest.importorskip("dask.array")
     f = blurred()

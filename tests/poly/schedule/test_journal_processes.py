@@ -49,6 +49,7 @@ def run(second: bool) -> Any:
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_a_second_process_needs_neither_isl_nor_llvms_passes() -> None:
     assert run(second=False) == run(second=True)
 

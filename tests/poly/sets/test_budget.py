@@ -427,6 +427,7 @@ def test_loops_of_many_pieces_are_bounded_by_the_directive() -> None:
     assert printed.operations < 100_000
 
 
+@pytest.mark.slow
 def test_loops_do_not_depend_on_what_was_asked_before() -> None:
     """Dependences that an earlier question has found leave more of a directive's budget."""
     asked, fresh = peeled(), peeled()
@@ -675,6 +676,7 @@ def test_boxes_around_regions_of_many_pieces() -> None:
     np.testing.assert_array_equal(found, ps.interpret(o, n=4, shape=(3,))[1:])
 
 
+@pytest.mark.slow
 def test_what_existentials_are_need_not_be_found() -> None:
     """It takes the whole budget of a directive for some domains."""
     some = "1 <= 3a - 2b + i <= n + p and 0 <= 5b - 7a + j <= q"

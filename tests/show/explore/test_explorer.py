@@ -57,6 +57,7 @@ def test_the_same_schedule_has_the_same_candidates_in_another_process() -> None:
         assert [m.text() for m in moves(s, stage)] == [m.text() for m in moves(again, stage)]
 
 
+@pytest.mark.slow
 def test_the_text_of_a_candidate_does_what_it_does() -> None:
     for move in moves(ps.Schedule(product()), "C.update(0)"):
         one, two = ps.Schedule(product()), ps.Schedule(product())

@@ -249,6 +249,7 @@ def test_code_for_each_target_is_taken_apart(name: str, width: str) -> None:
         assert best.reloads == best.spills == 0
 
 
+@pytest.mark.slow
 def test_registers_that_do_not_fit_are_spilled_and_counted() -> None:
     """More accumulators than there are registers: each step loads and stores some."""
     n, l = ps.sizes("n l")

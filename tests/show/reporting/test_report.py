@@ -271,6 +271,7 @@ def test_copies_lie_in_memory_as_arrays_do(part: slice) -> None:
         assert not np.shares_memory(copy, array)
 
 
+@pytest.mark.slow
 def test_the_code_for_strides_is_shown_where_it_runs(product: ps.Kernel, tmp_path: Path) -> None:
     A, B = np.ones((4, 10), np.float32)[:, ::2], np.ones((5, 6), np.float32)
     found = _page(product, tmp_path, args=(A, B)).text

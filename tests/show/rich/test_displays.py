@@ -116,6 +116,7 @@ def test_formulas_keep_the_meaning_of_brackets(expression: Any, tex: str) -> Non
     ElementTree.fromstring(mathml(found))
 
 
+@pytest.mark.slow
 def test_a_long_expression_is_text() -> None:
     x = ps.Input("x", ps.int32, (n,))
     total: Any = x[i]
