@@ -281,12 +281,14 @@ def scalar_dtype(scalar: Size | Param) -> DType:
 def children(stmt: Stmt) -> tuple[Stmt, ...]:
     """The statements directly inside a statement."""
     match stmt:
+        case Stores():
+            return ()
+        case Seq(parts=parts):
+            return parts
         case If(body=body, otherwise=otherwise) if otherwise is not None:
             return (body, otherwise)
         case For(body=body) | If(body=body) | Alloc(body=body):
             return (body,)
-        case Seq(parts=parts):
-            return parts
         case _:
             return ()
 
@@ -334,17 +336,7 @@ def expressions(stmt: Stmt) -> tuple[Node, ...]:
 
 def walk(stmt: Stmt) -> Iterator[Stmt]:
     """The statement and all below it, outermost first."""
-    yield stmt
-    for child in children(stmt):
-        yield from walk(child)
-
-
-def marks_in(stmt: Stmt) -> tuple[Mark, ...]:
-    """The marks directly in a statement."""
-    match stmt:
-        case Mark():
-            return (stmt,)
-        case For(begins=begins, ends=ends):
-            return (*begins, *ends)
-        case _:
-            return ()
+    stack = [stmt]
+    while stack:
+        yield (found := stack.pop())
+        stack += children(found)[::-1]

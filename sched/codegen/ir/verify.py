@@ -29,8 +29,8 @@ from .ir import (
     Stores,
     dtype_of,
     expressions,
-    marks_in,
 )
+from .mark_words import marks_in
 
 OWN = ("scratch", "stack")
 """Buffers of the kernel's own."""

@@ -17,6 +17,7 @@ from ...lang.nodes.nodes import Node, postorder
 from ...targets.target import Target
 from ..ir import ir
 from ..ir.cost import Costs
+from ..ir.mark_words import marks_in
 from ..ir.parallel import local, pitch_of, threaded
 from . import control, masks
 from .attributes import machine_attributes, stack_alignment
@@ -52,7 +53,7 @@ def emit_module(module: ir.Module, target: Target, locations: Locations | None =
     machine += ' "prefer-vector-width"="512" "min-legal-vector-width"="512"'
     inside = [s for f in module.functions for s in ir.walk(f.body)]
     prefetches = any(isinstance(s, ir.Prefetch) for s in inside)
-    has_marks = any(mark.clock for s in inside for mark in ir.marks_in(s))
+    has_marks = any(mark.clock for s in inside for mark in marks_in(s))
     partial = PartialVectors(target)
     functions = [_function_text(nest, constants, call_back, partial, locations) for nest in nests]
     hides = any(masks.ALL in text for text in functions)
@@ -116,7 +117,7 @@ def _nest(module: ir.Module, number: int) -> _Nest:
             buffers.update(s.buffer for s in stmt.stores)
         if isinstance(stmt, ir.Prefetch):
             buffers.add(stmt.buffer)
-        buffers.update(mark.buffer for mark in ir.marks_in(stmt))
+        buffers.update(mark.buffer for mark in marks_in(stmt))
     loops = list(threaded(function.body))
     roots += [pitch_of(b) for loop in loops for b in local(loop) if b.kind == "scratch"]
     nodes = set(postorder(*roots))

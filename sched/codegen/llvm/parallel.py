@@ -23,6 +23,7 @@ from ...lang.nodes.dtypes import int64
 from ...lang.nodes.nodes import Const, Node, Param, Size, Var, integer, postorder
 from ..ir import ir
 from ..ir.cost import Costs
+from ..ir.mark_words import marks_in
 from ..ir.parallel import free_variables, is_threaded, local, pitch_of
 from .expressions import Evaluator
 from .function_builder import FunctionBuilder
@@ -207,10 +208,10 @@ def stack_room(b: FunctionBuilder, body: ir.Stmt) -> Constants:
 def _used_buffers(loop: ir.For) -> list[ir.Buffer]:
     found: dict[ir.Buffer, None] = {}
     roots: list[Node] = []
-    found.update(dict.fromkeys(mark.buffer for mark in ir.marks_in(loop)))
+    found.update(dict.fromkeys(mark.buffer for mark in marks_in(loop)))
     for stmt in ir.walk(loop.body):
         roots += ir.expressions(stmt)
-        found.update(dict.fromkeys(mark.buffer for mark in ir.marks_in(stmt)))
+        found.update(dict.fromkeys(mark.buffer for mark in marks_in(stmt)))
         if isinstance(stmt, ir.Stores):
             found.update(dict.fromkeys(s.buffer for s in stmt.stores))
         if isinstance(stmt, ir.Prefetch):

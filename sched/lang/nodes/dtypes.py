@@ -80,9 +80,10 @@ _FORMATS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class DType(Shown):
-    """An element type: `kind` is NumPy's letter (b, i, u, f), `bits` the width."""
+    """An element type: `kind` is NumPy's letter (b, i, u, f), `bits` the width. Each is one object,
+    an identity: types are part of the keys of all nodes."""
 
     name: str
     kind: str
@@ -92,7 +93,7 @@ class DType(Shown):
         return self.name
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return as_dtype, (self.name,)  # each is one object, in every process
+        return as_dtype, (self.name,)  # that one object, in every process
 
     def __call__(self, *values: object) -> NoReturn:
         raise LanguageTypeError(
@@ -224,7 +225,7 @@ _BY_NAME = {t.name: t for t in ALL}
 _PYTHON = {bool: bool_, int: int64, float: float64}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Weak:
     """A type that only expressions have; see the module's docstring."""
 

@@ -13,26 +13,29 @@ polyhedral model and code generation see typed ones only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary
+from weakref import WeakValueDictionary, ref
 
 from ...forks import reentrant
-from .below import (
-    has_below as has_below,
-    known_below,
-    leaves_below as leaves_below,
-    postorder as postorder,
-)
+from .below import has_below as has_below, leaves_below as leaves_below, postorder as postorder
 from .dtypes import INDEX, WEAK_FLOAT, WEAK_INT, DType, Type, Weak, bool_, concrete, int64
 from .serials import next_serial as next_serial
+from .transformed import (
+    replaced_all as replaced_all,
+    substitute as substitute,
+    transform as transform,
+    transform_all as transform_all,
+)
 from .travelling import Travelling
 
 if TYPE_CHECKING:
     from .tensor import Tensor
 
 _table: WeakValueDictionary[tuple[Any, ...], Node] = WeakValueDictionary()
+#: What the table holds: to look a node up in it takes no lock, and no call of Python code.
+_references: dict[tuple[Any, ...], ref[Node]] = _table.data  # type: ignore[attr-defined]
 _lock = reentrant()
 
 
@@ -41,12 +44,12 @@ class _HashConsed(type):
 
     def __call__(cls, *fields: Any) -> Any:
         key = (cls, *cls.key(*fields))  # type: ignore[attr-defined]
+        known = _references.get(key)
+        if known is not None and (node := known()) is not None:
+            return node
         with _lock:
-            node = _table.get(key)
-            if node is None:
-                # A signal handler may have made an equal node meanwhile.
-                node = _table.setdefault(key, super().__call__(*fields))
-        return node
+            # Another thread or a signal handler may have made an equal node meanwhile.
+            return _table.setdefault(key, super().__call__(*fields))
 
 
 class Node(Travelling, metaclass=_HashConsed):
@@ -256,64 +259,6 @@ def reachable(*roots: Node) -> Iterator[Node]:
                 if isinstance(node, RVar):
                     where = node.domain.where
                     pending += [node.lo, node.hi, *([] if where is None else [where])]
-
-
-def transform(root: Node, rule: Callable[[Node], Node]) -> Node:
-    """`root` with `rule` applied to every node, operands first."""
-    return transform_all((root,), rule)[0]
-
-
-def transform_all(
-    roots: tuple[Node, ...],
-    rule: Callable[[Node], Node],
-    done: dict[Node, Node] | None = None,
-    only: type[Node] | None = None,
-) -> tuple[Node, ...]:
-    """`transform` of several roots that share nodes.
-
-    Args:
-        done: results for nodes to which the rule was applied before; new ones are added.
-        only: the one class of nodes that the rule changes: what has none below stays as it is.
-    """
-    if only is not None and not has_below(only, *roots):
-        return roots
-    found = {} if done is None else done
-    begun: list[Node] = []  # nodes that are transformed once everything below them has been
-    stack: list[Node | None] = [*reversed(roots)]
-    while stack:
-        node = stack.pop()
-        if node is None:  # all below the last one has been
-            node = begun.pop()
-            found[node] = rule(node.with_args(tuple([found[a] for a in node.args])))
-        elif node not in found:
-            if only is not None and only not in known_below(node)._kinds:
-                found[node] = node
-            elif args := node.args:
-                begun.append(node)
-                stack.append(None)
-                stack += args[::-1]
-            else:
-                found[node] = rule(node)
-    return tuple([found[r] for r in roots])
-
-
-def replaced_all(roots: tuple[Node, ...], replacement: Mapping[Node, Node]) -> tuple[Node, ...]:
-    """Several roots with nodes replaced; the insides of replaced nodes are not visited."""
-    if replacement and all(not x.args for x in replacement):
-        # Nothing changes where none of the leaves is replaced.
-        names = replacement.keys()
-        if all(leaves_below(root).isdisjoint(names) for root in roots):
-            return roots
-    done: dict[Node, Node] = {}
-    for node in postorder(*roots):
-        known = replacement.get(node)
-        done[node] = node.with_args(tuple(done[a] for a in node.args)) if known is None else known
-    return tuple(done[r] for r in roots)
-
-
-def substitute(root: Node, replacement: dict[Node, Node]) -> Node:
-    """`root` with nodes replaced."""
-    return transform(root, lambda n: replacement.get(n, n))
 
 
 def dtype_of(node: Node) -> DType:

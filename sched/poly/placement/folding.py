@@ -98,7 +98,7 @@ def _candidates(model: Model, tree: Seq) -> list[Func]:
 def _window(known: Set, func: Func, tree: Seq) -> Window | None:
     spans = _spans(known, tree, func)
     found: list[tuple[float, int, Window]] = []
-    overwritten = overwritten_in(known, func, tree)
+    overwritten = overwritten_in(known, func, tree, joined=True)
     for axis, span in enumerate(spans):
         if span == 1:
             continue  # nothing along it can share storage
@@ -231,7 +231,7 @@ def enough(model: Model, func: Func, window: Window, tree: Seq, context: Set) ->
     """How many planes are enough where those of a window are too few; None if that are many, or it
     takes long to find."""
     with suppress(BudgetExceeded), attempt(HINT):
-        overwritten = overwritten_in(model.context, func, tree)
+        overwritten = overwritten_in(model.context, func, tree, joined=True)
         found = [x.distances(window.axis) for x in overwritten]
         return _fewest([d.intersect_params(context) for d in found], window.planes + 1)
     return None

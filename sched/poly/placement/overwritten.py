@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations_with_replacement
 
 from ...cached import cached_property
 from ...lang.tensors.tensors import Func
-from ..model.statements import Access
-from ..sets.isl import Map, Set, isl
+from ..model.statements import Access, Statement
+from ..sets.isl import Map, Set, isl, union_maps
 from ..sets.projections import along
 from ..tree.edits import stages
 from ..tree.looptree import Loop, Seq, loops_of
@@ -22,12 +23,42 @@ def _accesses(tree: Seq, func: Func) -> list[Access]:
     return [a for s in statements for a in s.accesses_of(func)]
 
 
+@dataclass(frozen=True, eq=False)
+class Reads:
+    """All that a statement reads of a Func, as one access: neighbours are a range of elements.
+    `reach` may be that of instances which do not run, where this takes fewer pieces."""
+
+    statement: Statement
+    reach: Map
+    map: Map
+
+
+def _joined(reads: Iterable[Access]) -> list[Reads]:
+    """The reads of each statement."""
+    found: dict[Statement, list[Access]] = {}
+    for read in reads:
+        found.setdefault(read.statement, []).append(read)
+    return [_together(s, own) for s, own in found.items()]
+
+
+def _together(statement: Statement, reads: Sequence[Access]) -> Reads:
+    within = union_maps([a.map for a in reads])
+    reach = union_maps([a.reach for a in reads])
+    simpler = reach if reach.n_basic_map() < within.n_basic_map() else within
+    return Reads(statement, simpler, within)
+
+
 class Overwritten:
     """Writes that may overwrite an element before a read of it, if elements along an axis share
     storage."""
 
     def __init__(
-        self, known: Set, write: Access, read: Access, writes: Sequence[Access], before: Before
+        self,
+        known: Set,
+        write: Access,
+        read: Access | Reads,
+        writes: Sequence[Access],
+        before: Before,
     ) -> None:
         self.known, self.write, self.read = known, write, read
         self.writes, self.before = writes, before
@@ -93,18 +124,20 @@ class Racing(Overwritten):
         return [self._late]
 
 
-def overwritten_in(known: Set, func: Func, tree: Seq) -> list[Overwritten]:
+def overwritten_in(known: Set, func: Func, tree: Seq, *, joined: bool = False) -> list[Overwritten]:
     """For each write and each read of a Func in a tree, what the write may overwrite too early; and
-    for each two writes, what they may write at the same time."""
+    for each two writes, what they may write at the same time.
+
+    Args:
+        joined: take all reads of a statement together.
+    """
     accesses = _accesses(tree, func)
     writes = [a for a in accesses if a.is_write]
+    reads: Sequence[Access | Reads] = [a for a in accesses if not a.is_write]
+    if joined:
+        reads = _joined(a for a in accesses if not a.is_write)
     before = within_lives(tree, func, precedence(tree))
-    found = [
-        Overwritten(known, write, read, writes, before)
-        for write in writes
-        for read in accesses
-        if not read.is_write
-    ]
+    found = [Overwritten(known, write, read, writes, before) for write in writes for read in reads]
     if any(loop.kind == "parallel" for loop in _loops_of_writes(tree, func)):
         pairs = combinations_with_replacement(writes, 2)
         found += [Racing(known, write, other, writes, before) for other, write in pairs]

@@ -22,7 +22,7 @@ __all__ = [
     "CONTEXT", "Aff", "BasicSet", "Constraint", "Frame", "Map", "PwAff", "Set", "Space", "UnionMap",
     "UnionSet", "Val", "coalesced", "complement", "compute_schedule", "conditions_of", "dim_count",
     "equal_dims", "existentials", "has_bounds", "is_bounded", "isl", "relation",
-    "transitive_closure", "union_sets", "val",
+    "transitive_closure", "union_maps", "union_sets", "val",
 ]  # fmt: skip
 
 CONTEXT = isl.DEFAULT_CONTEXT
@@ -158,6 +158,11 @@ def coalesced(pieces: Pieces) -> Pieces:
 def union_sets(sets: Sequence[Set], empty: Set) -> Set:
     """The coalesced union."""
     return reduce(Set.union, sets, empty).coalesce()
+
+
+def union_maps(maps: Sequence[Map]) -> Map:
+    """The coalesced union of some maps, of which there is one at least."""
+    return reduce(Map.union, maps).coalesce() if len(maps) > 1 else maps[0]
 
 
 def complement(where: Set) -> Set:
