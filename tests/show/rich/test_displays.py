@@ -171,8 +171,8 @@ def test_long_programs_ask_isl_nothing_and_are_short() -> None:
     s = chain(100)
     assert s.tree is not None
     out = s.program.outputs[0]
-    facts, halo, verdict = ps.facts(out, {"n": 8}), ps.halo(out), s[out].why_not("parallel", "i")
-    made = (s.compile(), facts, halo, verdict)
+    facts = ps.facts(out, {"n": 8})
+    made = (s.compile(), facts, ps.halo(out))
     for shown in (s, s.program, out, out[i], s[out], s[out]["i"], *made):
         none = operations(lambda: None)
         assert operations(shown._repr_mimebundle_) - none <= 8
