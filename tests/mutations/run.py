@@ -466,6 +466,27 @@ FAULTS = (
         "{what: total.where(condition) for what", "{what: total for what", COUNTS,
     ),
     Fault(
+        "JSON forgets what a model has chosen", "poly/schedule/serial.py",
+        '{"chosen": s.chosen} if s.chosen else {}', "{}", ("tests/poly/schedule/test_serial.py",),
+    ),
+    Fault(
+        "who has chosen directives changes digests", "poly/schedule/serial.py",
+        "comments=(), chosen=0)", "comments=())", ("tests/poly/schedule/test_serial.py",),
+    ),
+    Fault(
+        "a step takes what steps inside of it take, too", "steps.py",
+        "whole - self._inside, before", "whole, before", ("tests/show/test_log.py",),
+    ),
+    Fault(
+        "each loop of threads has the stages of all", "show/profile/totals.py",
+        "for k in works for stage in", "for k in range(len(times)) for stage in", PROFILES,
+    ),
+    Fault(
+        "what is predicted counts as measured", "show/advice/advice.py",
+        "found = len(self.pieces) - predicted", "found = len(self.pieces)",
+        ("tests/show/advice/test_advice.py",),
+    ),
+    Fault(
         "functions count as nothing", "codegen/ir/counts.py",
         "(value,) = transform_all((s.value,), formula, self._formulas)", "value = s.value", COUNTS,
     ),

@@ -107,7 +107,10 @@ SCENES = (
     Scene("refusal", _STENCIL, ("is refused", "Hint: skew")),
     Scene("animation", _ANIMATED, ("rows", "no longer kept", "10 / 16"), steps=9),
     Scene("report", _REPORT, ("float32",), page="report.html"),
-    Scene("profile", _PROFILED, ("on 2 threads", "loop i on", "caller", "worker 1", "GFLOP/s")),
+    Scene(
+        "profile", _PROFILED,
+        ("on 2 threads", "loop i of C.update(0) on", "caller", "worker 1", "GFLOP/s"),
+    ),
     Scene("halo", _HALO, ("image", "behind")),
     Scene("dependence", "s.dependences()[0]", ("must run after",)),
     Scene("explorer", "ps.explore(C)", ("as written", "reorder 'k', 'j'", "C.update(0), i=2")),

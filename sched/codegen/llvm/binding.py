@@ -119,6 +119,12 @@ def object_code(text: str, target: Target) -> bytes:
         return bytes(target_machine(target).emit_object(module))
 
 
+def size_of_instructions(object_code: bytes) -> int:
+    """How many bytes of an object file are instructions."""
+    sections = llvm.ObjectFileRef.from_data(object_code).sections()
+    return sum(int(section.size()) for section in sections if section.is_text())
+
+
 def assembly(text: str, target: Target) -> str:
     """LLVM text as assembly."""
     with _optimised(text, target) as module:

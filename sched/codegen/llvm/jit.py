@@ -50,6 +50,11 @@ class CompiledCode:
             return self._addresses[name]
 
     @cached_property
+    def size(self) -> int:
+        """Bytes of instructions."""
+        return binding.size_of_instructions(self.object_code)
+
+    @cached_property
     def optimised(self) -> str:
         """The LLVM IR after optimisation, made anew for whoever wants to read it."""
         return binding.optimised(self.text, self._made_for())

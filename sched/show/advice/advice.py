@@ -102,13 +102,21 @@ class Advice:
         return self.pieces[at]
 
     def __str__(self) -> str:
+        return "\n".join(map(str, self.pieces)) or self.summary
+
+    @property
+    def summary(self) -> str:
+        """How many changes were measured, and how many help."""
+        of = f"of {self.tried} changes that were measured"
         if not self.pieces:
-            return f"no advice: none of {self.tried} changes that were measured helps"
-        return "\n".join(map(str, self.pieces))
+            return f"no advice: none {of} helps"
+        predicted = sum(p.predicted for p in self.pieces)
+        found = len(self.pieces) - predicted
+        more = f"; {predicted} more {'is' if predicted == 1 else 'are'} predicted to"
+        return f"{found or 'none'} {of} {'help' if found > 1 else 'helps'}" + more * bool(predicted)
 
     def _repr_html_(self) -> str:
-        return str(display(tag("div", f"{len(self)} of {self.tried} changes that were measured "
-                   "help", class_="head"), [_row(p) for p in self.pieces]))  # fmt: skip
+        return str(display(tag("div", self.summary, class_="head"), [_row(p) for p in self.pieces]))
 
 
 def _row(p: Piece) -> Markup:

@@ -52,12 +52,13 @@ class Figures:
     Attributes:
         shares: by stage, the part of the call that it takes.
         rates: by stage, bytes a second that it loads and stores, as far as that is known.
-        loops: by loop of threads, its efficiency and its imbalance; of several by one name none.
+        loops: by stage and loop of threads, its efficiency and its imbalance; of several loops of
+            a stage by one name none.
     """
 
     shares: Mapping[str, float]
     rates: Mapping[str, float]
-    loops: Mapping[str, tuple[float, float]]
+    loops: Mapping[tuple[str, str], tuple[float, float]]
 
 
 def hints(
@@ -107,8 +108,8 @@ def _said(x: Suspicion, of: Subject, figures: Figures) -> Iterator[str]:
     yield f"{_share(x, figures):.0%} of the call"
     around = (y for stage in of.stages if stage.name == x.stage for y in stage.loops)
     loop = next((y.name for y in around if y.kind == "parallel"), "")
-    if x.cause in THREADS and loop in figures.loops:
-        efficiency, imbalance = figures.loops[loop]
+    if x.cause in THREADS and (x.stage, loop) in figures.loops:
+        efficiency, imbalance = figures.loops[x.stage, loop]
         yield f"its threads work {efficiency:.0%} of the time, imbalance {imbalance:.0%}"
     if x.cause in MEMORY and x.stage in figures.rates:
         known = machine(of.schedule.target)

@@ -77,7 +77,7 @@ function candidates(view, say, why) {
 }
 
 function steps(view) {
-  const made = element("table");
+  const made = element("table", "steps");
   view.steps.forEach(([text, time], k) => {
     const step = element("tr");
     step.append(element("td", "", k === view.at ? "→" : ""), element("td", "mono", text),

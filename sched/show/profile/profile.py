@@ -58,6 +58,7 @@ class LoopTime:
         threads: seconds that each thread was at work in it.
         efficiency: the part of the threads' time that they were at work.
         imbalance: by how much the busiest thread exceeds the mean, as a part of that.
+        stages: those that run in it.
     """
 
     name: str
@@ -65,6 +66,7 @@ class LoopTime:
     threads: tuple[float, ...]
     efficiency: float
     imbalance: float
+    stages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

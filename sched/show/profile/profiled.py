@@ -96,8 +96,9 @@ def _hints(asked: Asked, p: Profile, values: Mapping[str, Any]) -> tuple[Hint, .
         for s in p.stages
         if s.loaded is not None and s.stored is not None and s.seconds > 0
     }
-    names = Counter(x.name for x in p.loops)
-    loops = {x.name: (x.efficiency, x.imbalance) for x in p.loops if names[x.name] == 1}
+    every = [((stage, x.name), (x.efficiency, x.imbalance)) for x in p.loops for stage in x.stages]
+    names = Counter(name for name, _ in every)
+    loops = {name: figures for name, figures in every if names[name] == 1}
     figures = Figures(shares, rates, loops)
     return hints(asked.kernel, asked.chosen, values, get_num_threads(), figures)
 

@@ -21,6 +21,10 @@ HEADS = (
 )
 
 
+SHOWN = 3
+"""Stages of a loop that are named."""
+
+
 def text(p: Profile) -> str:
     """The table, with a line about the call before it and lines about loops of threads behind."""
     rows = [HEADS, *(row(p, s) for s in p.stages), rest(p)]
@@ -79,10 +83,16 @@ def _count(value: int | None) -> str:
 def loops(p: Profile) -> list[str]:
     """A line for each loop that threads share."""
     return [
-        f"loop {x.name} on {p.threads} threads: {duration(x.seconds)}, efficiency "
+        f"loop {x.name}{_of(x.stages)} on {p.threads} threads: {duration(x.seconds)}, efficiency "
         f"{x.efficiency:.0%}, imbalance {x.imbalance:.0%}"
         for x in p.loops
     ]
+
+
+def _of(stages: tuple[str, ...]) -> str:
+    """Whose loop it is: as many stages as a line has room for."""
+    more = f" and {len(stages) - SHOWN} more" if len(stages) > SHOWN else ""
+    return f" of {', '.join(stages[:SHOWN])}{more}" if stages else ""
 
 
 PREDICTED = "Predicted, not measured, which kernel.advice does:"

@@ -123,9 +123,9 @@ def _loops(
         scales.append(wall / sum(busy) if sum(busy) else 0.0)
         idle.append(0.0 if sum(busy) else wall / len(works))
         efficiency = mean / wall if wall else 0.0
-        found.append(
-            LoopTime(name, wall, tuple(busy), efficiency, max(busy) / mean - 1 if mean else 0.0)
-        )
+        imbalance = max(busy) / mean - 1 if mean else 0.0
+        inside = {stage: None for k in works for stage in code.marked.regions[k].parts if stage}
+        found.append(LoopTime(name, wall, tuple(busy), efficiency, imbalance, tuple(inside)))
     return scales, idle, tuple(found)
 
 

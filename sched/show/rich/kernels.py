@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...codegen.runtime.kernel import Kernel
+from ...codegen.runtime.threads import get_num_threads
 from ...lang.nodes.printer import expr_text
 from ...poly.schedule.queries import ScheduleQueries
 from ..parts.markup import Content, tag
@@ -28,8 +29,15 @@ def kernel(shown: Kernel) -> dict[str, str]:
 
 def _facts(shown: Kernel) -> Iterator[tuple[str, Content]]:
     yield "target", shown._target.name
-    if shown._variants:
-        yield "code", "found on disk" if shown.cached else "compiled here"
+    made = [v for kernel in _kernels(shown) for v in list(kernel._variants.values())]
+    if made:
+        size = f"{sum(v._code.size for v in made):,} bytes of instructions"
+        yield "code", f"{size}, {'found on disk' if shown.cached else 'compiled here'}"
+        threaded = any(v.is_threaded for v in made)
+        yield (
+            "threads",
+            f"up to {get_num_threads()}" if threaded else "one: no loop of this code is parallel",
+        )
     else:
         yield "code", "compiled at the first call"
     conditions = shown.conditions
@@ -40,6 +48,13 @@ def _facts(shown: Kernel) -> Iterator[tuple[str, Content]]:
         yield "variants", [tag("div", tag("code", t)) for t in texts]
     if shown._checks:
         yield "checks", "divisions by zero are counted"
+
+
+def _kernels(shown: Kernel) -> Iterator[Kernel]:
+    """A kernel and those of its variants."""
+    yield shown
+    for _, special in shown._special:
+        yield from _kernels(special)
 
 
 def _conditions_of(shown: Kernel) -> Iterator[str]:

@@ -4,6 +4,7 @@ come from a clock of the test's own: nothing here depends on how long anything t
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -150,6 +151,23 @@ def test_only_what_is_measured_to_help_is_given(
         assert "no vector loop" in found._repr_html_()
     else:
         assert "no advice" in str(found)
+    measured = "2 of 2 changes that were measured help" if given else "no advice: none of 2"
+    assert measured in found._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("predicted", "summary"),
+    [
+        ([False], "1 of 5 changes that were measured helps"),
+        ([False, False], "2 of 5 changes that were measured help"),
+        ([False, True], "1 of 5 changes that were measured helps; 1 more is predicted to"),
+        ([True, True], "none of 5 changes that were measured helps; 2 more are predicted to"),
+        ([], "no advice: none of 5 changes that were measured helps"),
+    ],
+)
+def test_what_is_predicted_does_not_count_as_measured(predicted: list[bool], summary: str) -> None:
+    pieces: Any = tuple(SimpleNamespace(predicted=x) for x in predicted)
+    assert measuring.Advice(pieces, 5).summary == summary
 
 
 def test_threads_are_predicted_where_they_cannot_be_measured(

@@ -39,7 +39,7 @@ def strided() -> Kernel:
 def said(
     kernel: Kernel,
     share: float = 0.9,
-    loops: Mapping[str, tuple[float, float]] | None = None,
+    loops: Mapping[tuple[str, str], tuple[float, float]] | None = None,
     threads: int = 2,
 ) -> tuple[Hint, ...]:
     figures = Figures({"f": share}, {"f": 12e9}, loops or {})
@@ -47,7 +47,7 @@ def said(
 
 
 def test_threads_have_the_figures_of_their_loop(columns: Kernel) -> None:
-    (hint,) = said(columns, loops={"j": (0.62, 0.4)})
+    (hint,) = said(columns, loops={("f", "j"): (0.62, 0.4)})
     assert hint.cause == "false sharing"
     assert hint.evidence.endswith(
         "90% of the call; its threads work 62% of the time, imbalance 40%"

@@ -174,6 +174,18 @@ def test_efficiency_and_imbalance_are_those_of_the_parts() -> None:
     assert loop.imbalance == pytest.approx(30 / 25 - 1)
 
 
+@pytest.mark.parametrize(
+    ("how", "stages"), [("parallel", [("across",), ("down",)]), ("inside", [("across", "down")])]
+)
+def test_loops_of_one_name_are_told_apart_by_their_stages(
+    how: str, stages: list[tuple[str, ...]]
+) -> None:
+    code, _ = marked(blur(how), ALL)
+    found = totals(code, code.state, 1.0, {}).loops
+    assert [x.name for x in found] == ["y"] * len(stages)
+    assert [tuple(sorted(x.stages)) for x in found] == stages
+
+
 def test_looks_split_a_region() -> None:
     code, _ = marked(blur("deep"), NOTHING)
     region = code.marked.regions[1]

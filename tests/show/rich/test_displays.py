@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from functools import partial
 from typing import Any
 from xml.etree import ElementTree
@@ -172,8 +173,8 @@ def test_long_programs_ask_isl_nothing_and_are_short() -> None:
     s = chain(100)
     assert s.tree is not None
     out = s.program.outputs[0]
-    facts, halo, verdict = ps.facts(out, {"n": 8}), ps.halo(out), s[out].why_not("parallel", "i")
-    made = (s.compile(), facts, halo, verdict)
+    facts = ps.facts(out, {"n": 8})
+    made = (s.compile(), facts, ps.halo(out))
     for shown in (s, s.program, out, out[i], s[out], s[out]["i"], *made):
         none = operations(lambda: None)
         assert operations(shown._repr_mimebundle_) - none <= 8
@@ -216,6 +217,33 @@ def test_a_halo_says_how_far_it_reaches_and_why_not() -> None:
     assert "<td>x</td><td>0</td><td>0</td><td>0</td><td>2</td>" in html(ps.halo(f))
     words = Seen(html(ps.halo(f))).words
     assert "all of it" in words
+
+
+def executable(elf: bytes) -> int:
+    """Bytes of the sections of an ELF64 file that have the flag of instructions."""
+    (start,) = struct.unpack_from("<Q", elf, 0x28)
+    size, count = struct.unpack_from("<HH", elf, 0x3A)
+    sections = [struct.unpack_from("<IIQQQQ", elf, start + k * size) for k in range(count)]
+    return sum(length for _, _, flags, _, _, length in sections if flags & 4)
+
+
+def test_a_kernel_shows_its_threads_and_how_much_code_it_has() -> None:
+    f = ps.Func("f", (n,))
+    f[i] = i
+    s = ps.Schedule(f)
+    kernel: Any = s.compile()
+    words = Seen(html(kernel)).words
+    assert f"{executable(kernel._variant(False)._code.object_code)} bytes of instructions" in words
+    assert "one: no loop of this code is parallel" in words
+    s.specialize(n % 8 == 0)[f].parallel("i")
+    both = s.compile()
+    assert (
+        "one: no loop of this code is parallel" in Seen(html(both)).words
+    )  # the other has no code yet
+    both(n=8)
+    with ps.threads(3):
+        words = Seen(html(both)).words
+    assert "up to 3" in words
 
 
 def test_nothing_is_compiled_for_a_display(monkeypatch: pytest.MonkeyPatch) -> None:
