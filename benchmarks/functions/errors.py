@@ -28,7 +28,7 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from heapq import nlargest
-from itertools import product
+from itertools import count, product
 from time import perf_counter
 from typing import Any
 
@@ -141,8 +141,10 @@ def part_of(work: tuple[str, type, int, int, int]) -> Worst:
             worst.try_(name, [every_float32(start, stop, every)], is_checked)
         return worst
     random = np.random.default_rng([part, *name.encode()])
-    while worst.tried * _PARTS < samples:
-        worst.try_(name, drawn(case, dtype, _CHUNK, random))
+    for chunk in count():
+        if worst.tried * _PARTS >= samples:
+            break
+        worst.try_(name, drawn(case, dtype, _CHUNK, random), chunk % 64 == 0)
     if part == 0:
         alone = kernel(name, dtype)
         worst.try_(name, special_pairs(dtype) if case.arity == 2 else [hard(name, alone)])

@@ -15,14 +15,14 @@ def _exp2(r: mpf) -> mpf:
     return (mpf(2) ** r - 1) / r if r else log(mpf(2))
 
 
-def _logarithm(unit: mpf) -> Fit:
+def _logarithm(unit: mpf, count: int = 9) -> Fit:
     """c of unit log(1 + f) = unit f + f**2 (c[0] + c[1] f + ...)."""
     return Fit(
         lambda f: (log(1 + f) - f) * unit / f**2,
         lambda f: max(abs(f**2 / (log(1 + f) * unit)), _LEAST),
         sqrt(mpf(1) / 2) - 1,
         sqrt(mpf(2)) - 1,
-        9,
+        count,
         np.float32,
         stepwise=False,
     )
@@ -38,6 +38,6 @@ FITS = {
         np.float32,
     ),
     "log, float32": _logarithm(mpf(1)),
-    "log2, float32": _logarithm(1 / log(mpf(2))),
+    "log2, float32": _logarithm(1 / log(mpf(2)), 10),
     "log10, float32": _logarithm(1 / log(mpf(10))),
 }

@@ -12,6 +12,7 @@ from polysched.lang.arithmetic import (
     math_doubles,
     math_fast,
     math_inverse_tables as tables,
+    math_single,
     math_trig,
 )
 from polysched.lang.nodes.dtypes import float32
@@ -24,6 +25,7 @@ KNOWN = {
     "arctan, float32": tables.ARCTAN[float32],
     "arctanh, float32": tables.ARCTANH[float32],
     "arcsinh, float32": tables.ARCSINH[float32],
+    "log2, float32": math_single._SERIES_2,
     "cbrt": tables.CUBE_ROOT,
     "fast_exp, float32": math_fast._EXP[float32],
     "fast_tanh, float32": sum(math_fast._TANH[float32][1:], ()),
