@@ -1251,6 +1251,16 @@ FAULTS = (
         ("tests/poly/sets/test_affine.py",),
     ),
     Fault(
+        "float32s on the stack lie there in pairs", "codegen/llvm/pair_lanes.py",
+        "order = [k // 2 + k % 2 * half for k in range(x.lanes)]", "order = range(x.lanes)",
+        ("tests/codegen/llvm/test_pair_lanes.py",),
+    ),
+    Fault(
+        "halves are chosen by conditions in pairs", "codegen/llvm/pair_lanes.py",
+        "dtypes <= _WORDS or dtypes == {bfloat16}", "dtypes <= _WORDS | {bfloat16}",
+        ("tests/codegen/llvm/test_pair_lanes.py",),
+    ),
+    Fault(
         "whole periods are one remainder beyond", "poly/sets/periods.py",
         "_times(dividend, found.times).sub(x)", "x.sub(_times(dividend, found.times))",
         ("tests/poly/sets/test_affine.py",),

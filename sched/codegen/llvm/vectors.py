@@ -22,6 +22,7 @@ from ..ir import ir
 from . import instructions, narrow
 from .expressions import Evaluator
 from .lane_masks import FirstLanes, first_lanes, mask_type
+from .pair_lanes import evens_first
 from .partial_vectors import Part
 from .rows import runs_of
 from .shuffles import listed, splat
@@ -168,7 +169,9 @@ class Vectors:
                 args = [self._known[a] for a in operands]
                 return instructions.apply(self.builder, op, args, ir.dtype_of(node))
             case ir.Load():
-                return VectorLoad(self, node).result
+                found = VectorLoad(self, node).result
+                is_word = self.builder.in_pairs and found.dtype == float32
+                return evens_first(self.builder, found) if is_word else found
             case _ if node is self.lanes.var:
                 first = self.splat(self.scalar(self.lanes.lo))
                 steps = [k * self.lanes.step for k in range(self.count)]
