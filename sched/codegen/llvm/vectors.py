@@ -16,8 +16,8 @@ from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import float32, int64
 from ...lang.nodes.nodes import Node, Op, integer, leaves_below, postorder, replaced_all
 from ...lang.nodes.rare import needed_first
+from ...poly.sets.lane_offsets import LaneOffsets
 from ...poly.sets.lanes import near, stride
-from ...poly.sets.linear import LaneOffsets
 from ..ir import ir
 from . import instructions, narrow
 from .expressions import Evaluator
