@@ -1280,6 +1280,30 @@ FAULTS = (
         ("tests/poly/sets/test_affine.py",),
     ),
     Fault(
+        "float32s on the stack lie there in pairs", "codegen/llvm/pair_lanes.py",
+        "order = [k // 2 + k % 2 * half for k in range(x.lanes)]", "order = range(x.lanes)",
+        ("tests/codegen/llvm/test_pair_lanes.py",),
+    ),
+    Fault(
+        "halves are chosen by conditions in pairs", "codegen/llvm/pair_lanes.py",
+        "dtypes <= _WORDS or dtypes == {bfloat16}", "dtypes <= _WORDS | {bfloat16}",
+        ("tests/codegen/llvm/test_pair_lanes.py",),
+    ),
+    Fault(
+        "lanes choose the other arm", "poly/sets/lane_offsets.py",
+        "tuple(x if h else y + distance", "tuple(y + distance if h else x",
+        ("tests/poly/sets/test_linear.py",),
+    ),
+    Fault(
+        "lanes that go up and down are tested at their least", "codegen/passes/full_lanes.py",
+        "found[1 if FAILS_LESS[op] < 0 else 0]", "found[0]", GOING_ROUND,
+    ),
+    Fault(
+        "an endless piece is only found beside the others", "poly/tree/extents.py",
+        "visited.n_basic_set() > SEVERAL  # that", "False  # that",
+        ("tests/poly/tree/test_extents.py",),
+    ),
+    Fault(
         "whole periods are one remainder beyond", "poly/sets/periods.py",
         "_times(dividend, found.times).sub(x)", "x.sub(_times(dividend, found.times))",
         ("tests/poly/sets/test_affine.py",),
@@ -1421,7 +1445,7 @@ FAULTS = (
         ("tests/codegen/ir/test_inequalities.py",),
     ),
     Fault(
-        "what is divided is a multiple if its first term is", "poly/sets/linear.py",
+        "what is divided is a multiple if its first term is", "poly/sets/lane_offsets.py",
         "any(times % d for times in terms.values())", "next(iter(terms.values()), 0) % d",
         ("tests/poly/sets/test_linear.py",),
     ),

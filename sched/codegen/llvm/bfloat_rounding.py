@@ -10,23 +10,31 @@ at a time, and puts the results together.
 
 from __future__ import annotations
 
-from ...lang.nodes.dtypes import bfloat16, uint16, uint32
+from ...lang.nodes.dtypes import bfloat16, float32, uint16, uint32
 from ...targets.target import Target
 from .function_builder import FunctionBuilder
 from .shuffles import joined, shuffled
 from .values import Value, type_name
 
 _QUIET = 0x40  # in the upper half
+_UPPER = 0xFFFF0000
 
 
 def upper_half(b: FunctionBuilder, x: Value) -> Value:
     """The float32 as a bfloat16, not rounded: one that bfloat16 holds."""
+    if b.in_pairs and x.lanes > 1:
+        return _of_pairs(b, *(b.convert("bitcast", half, uint32) for half in _split(b, x)))
     return _upper(b, b.convert("bitcast", x, uint32))
 
 
 def rounded(b: FunctionBuilder, x: Value) -> Value:
     """The float32 as a bfloat16."""
     pair = _pair(b.target)
+    if b.in_pairs and x.lanes > 1:
+        first, second = _split(b, x)
+        if pair:
+            return _as_bfloat(_rounded_beside(b, first, second))
+        return _of_pairs(b, _nearest(b, first), _nearest(b, second))
     if not pair or x.lanes < pair or x.lanes & (x.lanes - 1):
         return _rounded_words(b, x)
     parts = [
@@ -34,6 +42,32 @@ def rounded(b: FunctionBuilder, x: Value) -> Value:
         for first in range(0, x.lanes, pair)
     ]
     return joined(b, parts)
+
+
+def widened_pairs(b: FunctionBuilder, x: Value) -> Value:
+    """bfloat16s as float32s in pairs (`pair_lanes.py`)."""
+    count = x.lanes // 2
+    word = b.assign(f"bitcast {x.typed} to {type_name(uint32, count)}", uint32, count)
+    even = b.binary("shl", word, b.like(word, 16))
+    odd = b.binary("and", word, b.like(word, _UPPER))
+    return joined(b, [b.convert("bitcast", half, float32) for half in (even, odd)])
+
+
+def _of_pairs(b: FunctionBuilder, even: Value, odd: Value) -> Value:
+    """The upper halves of words in pairs, in the order of memory."""
+    word = b.binary(
+        "or", b.binary("lshr", even, b.like(even, 16)), b.binary("and", odd, b.like(odd, _UPPER))
+    )
+    return _as_bfloat(_halves(b, word))
+
+
+def _split(b: FunctionBuilder, x: Value) -> tuple[Value, Value]:
+    """The first half of lanes, and the second one."""
+    count = x.lanes // 2
+    return (
+        shuffled(b, x, x, range(count)),
+        shuffled(b, x, x, range(count, x.lanes)),
+    )
 
 
 def _pair(target: Target | None) -> int:
@@ -45,11 +79,16 @@ def _pair(target: Target | None) -> int:
 
 
 def _rounded_words(b: FunctionBuilder, x: Value) -> Value:
+    return _upper(b, _nearest(b, x))
+
+
+def _nearest(b: FunctionBuilder, x: Value) -> Value:
+    """The words whose upper halves are the rounded numbers."""
     word = b.convert("bitcast", x, uint32)
     last = b.binary("and", b.binary("lshr", word, b.like(word, 16)), b.like(word, 1))
     nearest = b.binary("add", b.binary("add", word, b.like(word, 0x7FFF)), last)
     quiet = b.binary("or", word, b.like(word, _QUIET << 16))
-    return _upper(b, b.select(b.compare("uno", x, x), quiet, nearest))
+    return b.select(b.compare("uno", x, x), quiet, nearest)
 
 
 def _upper(b: FunctionBuilder, word: Value) -> Value:
@@ -61,10 +100,15 @@ def _upper(b: FunctionBuilder, word: Value) -> Value:
 
 
 def _rounded_pair(b: FunctionBuilder, x: Value) -> Value:
-    """Two registers of numbers. Their upper halves are rounded together, each of the first one
-    beside one of the second one, and sorted in the end."""
-    count = x.lanes // 2
-    singles = [shuffled(b, x, x, range(k, k + count)) for k in (0, count)]
+    """Two registers of numbers, which are rounded beside each other and sorted in the end."""
+    found = _rounded_beside(b, *_split(b, x))
+    order = [*range(0, x.lanes, 2), *range(1, x.lanes, 2)]
+    return _as_bfloat(shuffled(b, found, found, order))
+
+
+def _rounded_beside(b: FunctionBuilder, *singles: Value) -> Value:
+    """The upper halves of the numbers of two registers, rounded together: each of the first one
+    beside one of the second one."""
     first, second = (b.convert("bitcast", single, uint32) for single in singles)
     nans = [b.convert("sext", b.compare("uno", single, single), uint32) for single in singles]
     upper = _beside(b, b.binary("lshr", first, b.like(first, 16)), second)
@@ -75,9 +119,7 @@ def _rounded_pair(b: FunctionBuilder, x: Value) -> Value:
     carries = b.intrinsic("usub.sat", lower, even)
     carries = b.binary("and", carries, _inverted(b, is_nan))
     found = b.binary("add", upper, b.binary("lshr", carries, b.like(carries, 15)))
-    found = b.binary("or", found, b.binary("and", is_nan, b.like(is_nan, _QUIET)))
-    order = [*range(0, x.lanes, 2), *range(1, x.lanes, 2)]
-    return _as_bfloat(shuffled(b, found, found, order))
+    return b.binary("or", found, b.binary("and", is_nan, b.like(is_nan, _QUIET)))
 
 
 def _beside(b: FunctionBuilder, first: Value, second: Value) -> Value:

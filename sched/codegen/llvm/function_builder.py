@@ -35,6 +35,8 @@ class FunctionBuilder:
             target: the machine, where one may be better served by other instructions.
         """
         self.target = target
+        #: Whether lanes of words are in pairs (`pair_lanes.py`).
+        self.in_pairs = False
         self.lines: list[str] = []
         self.places = None if locations is None else locations.places(of)
         self.block = ""

@@ -30,6 +30,8 @@ def widened(b: FunctionBuilder, x: Value) -> Value:
         b.emit(f"{number} = bitcast {x.typed} to {half}")
         code = f"fpext {half} {number} to {type_name(float32, x.lanes)}"
         return b.assign(code, float32, x.lanes)
+    if b.in_pairs and x.lanes > 1:
+        return bfloat_rounding.widened_pairs(b, x)
     word = b.convert("zext", Value(x.text, uint16, x.lanes), uint32)
     return b.convert("bitcast", b.binary("shl", word, b.like(word, 16)), float32)
 

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import bool_, int64
 from ...lang.nodes.nodes import Node, integer
+from ...poly.sets.lane_offsets import LaneOffsets
 from ...poly.sets.lanes import span
-from ...poly.sets.linear import LaneOffsets, expanded
+from ...poly.sets.linear import expanded
 from ..ir import ir
 from .rows import columns
 from .shuffles import backwards, extracted, inserted, shuffled

@@ -4,11 +4,13 @@ what interleaves is stored together."""
 from __future__ import annotations
 
 from ...lang.nodes import index as ix
+from ...lang.nodes.dtypes import float32
 from ...lang.nodes.nodes import integer
 from ..ir import ir
 from .expressions import Evaluator
 from .interleaved_stores import interleave, interleaved
 from .masks import hidden
+from .pair_lanes import are_in_pairs, in_order
 from .shuffles import backwards, extracted, shuffled
 from .values import Value, memory_suffix, memory_type_name
 from .vectors import Vectors
@@ -27,6 +29,13 @@ class VectorStores:
 
     def emit(self) -> None:
         """All values, then all stores."""
+        self.builder.in_pairs = are_in_pairs(self.stmt, self.builder.target)
+        try:
+            self._emit()
+        finally:
+            self.builder.in_pairs = False
+
+    def _emit(self) -> None:
         self.evaluator.compute()
         self.vectors.compute([s.value for s in self.stmt.stores])
         if interleave(self.vectors, self.stmt.stores):
@@ -35,7 +44,7 @@ class VectorStores:
         ready = []
         for s in self.stmt.stores:
             guard = None if s.guard is None else self.vectors.value(s.guard)
-            ready.append((s, self.vectors.value(s.value), guard, self._indices(s)))
+            ready.append((s, self._value(s), guard, self._indices(s)))
         if all(s.stream and m is None and self._step(s) in (1, -1) for s, _, m, _ in ready):
             self.builder.stream([self._in_order(s, value) for s, value, _, _ in ready])
             return
@@ -45,12 +54,18 @@ class VectorStores:
     def _emit_interleaved(self) -> None:
         """Stores that fill consecutive elements together."""
         b, first = self.builder, self.stmt.stores[0]
-        values = [self.vectors.value(s.value) for s in self.stmt.stores]
+        values = [self._value(s) for s in self.stmt.stores]
         at = self.vectors.at_lane(first.index[0], 0)
         for distance, part in interleaved(b, values):
             index = ix.add(at, integer(distance))
             self.evaluator.also(index)
             b.store(part, self.evaluator.address(first.buffer, (index,)))
+
+    def _value(self, s: ir.Store) -> Value:
+        """What is stored, in the order of memory."""
+        value = self.vectors.value(s.value)
+        is_word = self.builder.in_pairs and value.dtype == float32
+        return in_order(self.builder, value) if is_word else value
 
     def _indices(self, s: ir.Store) -> Value | None:
         """Where all lanes store, if that has to be known of each."""

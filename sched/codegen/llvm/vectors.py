@@ -16,12 +16,13 @@ from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import float32, int64
 from ...lang.nodes.nodes import Node, Op, integer, leaves_below, postorder, replaced_all
 from ...lang.nodes.rare import needed_first
+from ...poly.sets.lane_offsets import LaneOffsets
 from ...poly.sets.lanes import near, stride
-from ...poly.sets.linear import LaneOffsets
 from ..ir import ir
 from . import instructions, narrow
 from .expressions import Evaluator
 from .lane_masks import FirstLanes, first_lanes, mask_type
+from .pair_lanes import evens_first
 from .partial_vectors import Part
 from .rows import runs_of
 from .shuffles import listed, splat
@@ -168,7 +169,9 @@ class Vectors:
                 args = [self._known[a] for a in operands]
                 return instructions.apply(self.builder, op, args, ir.dtype_of(node))
             case ir.Load():
-                return VectorLoad(self, node).result
+                found = VectorLoad(self, node).result
+                is_word = self.builder.in_pairs and found.dtype == float32
+                return evens_first(self.builder, found) if is_word else found
             case _ if node is self.lanes.var:
                 first = self.splat(self.scalar(self.lanes.lo))
                 steps = [k * self.lanes.step for k in range(self.count)]

@@ -18,7 +18,17 @@ from dataclasses import replace
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Op, integer, postorder, replaced_all
 from ...poly.sets.borders import NEGATED, at_borders
-from ...poly.sets.lanes import CHOSEN, FAILS_LESS, is_own_remainder, moving, rises
+from ...poly.sets.lane_offsets import LaneOffsets
+from ...poly.sets.lanes import (
+    CHOSEN,
+    FAILS_LESS,
+    bounded,
+    ends,
+    goes_round,
+    is_bounded,
+    moving,
+    rises,
+)
 from ...poly.sets.simplify import FALSE, TRUE, truth
 from ..ir.inequalities import strongest
 from ..ir.ir import For, If, Lanes, Load, Module, Stmt, Stores, expressions
@@ -49,6 +59,8 @@ class _Known:
 
     def __init__(self, stmt: Stores, lanes: Lanes) -> None:
         self.lanes = lanes
+        steps = tuple(k * lanes.step for k in range(lanes.count))
+        self.offsets = LaneOffsets(lanes.lo, steps)
         self.values: dict[Node, Node] = {}
         self.tests: list[Node] = []
         #: Whether it is assumed of a minimum or maximum which operand it is.
@@ -90,17 +102,21 @@ class _Known:
 
     def _assumed(self, node: Node, is_place: bool, fails: bool) -> Node:
         match node:
-            case Op(op=op, operands=(a, b)) if op in FAILS_LESS and rises(a, b, self.lanes.var):
+            case Op(op=op, operands=(a, b)) if op in FAILS_LESS and (
+                rises(a, b, self.lanes.var) or is_bounded(a, b, self.lanes.var, self.offsets)
+            ):
                 self.tests.append(self._test(NEGATED[op] if fails else op, a, b))
                 return FALSE if fails else TRUE
-            case Op(op="mod" | "floordiv" as op, operands=(a, b)) if is_place and is_own_remainder(
-                op, a, b, self.lanes.var
+            case Op(op="mod" | "floordiv" as op, operands=(a, b)) if is_place and goes_round(
+                node, self.lanes.var, self.offsets
             ):
                 self.tests += [self._test("ge", a, ix.ZERO), self._test("lt", a, b)]
                 self.chosen = True
                 return a if op == "mod" else ix.ZERO
             case Op(op=op, operands=(a, b)) if is_place:
-                found = moving(op, a, b, self.lanes.var)
+                found = moving(op, a, b, self.lanes.var) or bounded(
+                    op, a, b, self.lanes.var, self.offsets
+                )
                 if found is not None:
                     other = b if found is a else a
                     self.tests.append(self._test(CHOSEN[op], found, other))
@@ -111,7 +127,10 @@ class _Known:
     def _test(self, op: str, a: Node, b: Node) -> Node:
         """The comparison in the lane where it is the first to fail."""
         way = rises(a, b, self.lanes.var)
-        assert way
+        if not way:  # lanes go up and down, but by what is known
+            found = ends(a, self.lanes.var, self.offsets)
+            assert found is not None
+            return ix.compare(op, found[1 if FAILS_LESS[op] < 0 else 0], b)
         last = self.lanes.count - 1 if (way > 0) == (FAILS_LESS[op] < 0) else 0
         at = ix.add(self.lanes.lo, integer(last * self.lanes.step))
         x, y = replaced_all((a, b), {self.lanes.var: at})

@@ -35,8 +35,8 @@ from ..nests.loop_nest import (
 from ..nests.rooms import local_box
 from ..program.accumulation import accumulates, is_exact
 from ..sets.flat import offset, without_origins
+from ..sets.lane_offsets import LaneOffsets
 from ..sets.lanes import in_full_vectors, near, stride
-from ..sets.linear import LaneOffsets
 from ..tree.edits import loops_around
 from ..tree.memory import AS_WRITTEN
 from .interleaving import interleaves
@@ -204,7 +204,8 @@ class _Lanes:
         count = len(self.leaf.stage.statement.definition.lhs)
         indices = [x for n in postorder(*roots) if isinstance(n, Read) for x in n.index]
         stored = [self._moved[x] for x in self._roots[:count]]
-        return in_full_vectors(roots, self.loop.var, set(postorder(*indices, *stored)))
+        places = set(postorder(*indices, *stored))
+        return in_full_vectors(roots, self.loop.var, places, self._values)
 
     @property
     def _at(self) -> tuple[Node, ...]:
@@ -237,10 +238,15 @@ class _Lanes:
         return stride(self._offset(tensor, index, inside), self.loop.var, self.loop.step)
 
     def _is_near(self, read: Read, inside: NestAccumulator | None) -> bool:
+        at = self._offset(read.tensor, read.index, inside)
+        return near(at, self.loop.var, self._values) is not None
+
+    @property
+    def _values(self) -> LaneOffsets:
+        """Those of the loop in the lanes."""
         loop = self.loop
         assert loop.count is not None
-        lanes = LaneOffsets(loop.lo, tuple(range(0, loop.count, loop.step)))
-        return near(self._offset(read.tensor, read.index, inside), loop.var, lanes) is not None
+        return LaneOffsets(loop.lo, tuple(range(0, loop.count, loop.step)))
 
     def _offset(
         self, tensor: Tensor, index: Sequence[Node], inside: NestAccumulator | None

@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from ...lang.nodes import index as ix
-from ...lang.nodes.nodes import Node, Op, Var, dtype_of, leaves_below, postorder
+from ...lang.nodes.nodes import Node, Op, Var, dtype_of, integer, leaves_below, postorder
 from .borders import at_borders
-from .linear import LaneOffsets, coefficient, direction, is_small, lane_offsets
+from .lane_offsets import LaneOffsets, lane_offsets
+from .linear import coefficient, direction, expanded, is_small
 from .simplify import FALSE, TRUE, reads_memory, simpler
 
 MOST_STRIDE = 4
@@ -80,26 +81,71 @@ def is_own_remainder(op: str, a: Node, b: Node, var: Var) -> bool:
     return all(rises(a, x, var) for x in (ix.ZERO, b))
 
 
+def ends(index: Node, var: Var, lanes: LaneOffsets) -> tuple[Node, Node] | None:
+    """The least and the largest value of an index that differs between lanes by what is known.
+
+    Args:
+        lanes: the values of `var`.
+    """
+    found = lane_offsets(index, var, lanes) if var in leaves_below(index) else None
+    if found is None:
+        return None
+    least, most = (integer(x) for x in (min(found.offsets), max(found.offsets)))
+    return ix.add(found.base, least), ix.add(found.base, most)
+
+
+def bounded(op: str, a: Node, b: Node, var: Var, lanes: LaneOffsets) -> Node | None:
+    """The operand that a minimum or a maximum equals where all lanes are on one side of a bound,
+    though they go up and down."""
+    if op not in CHOSEN or (var in leaves_below(a)) == (var in leaves_below(b)):
+        return None
+    found = a if var in leaves_below(a) else b
+    return None if ends(found, var, lanes) is None else found
+
+
+def is_bounded(a: Node, b: Node, var: Var, lanes: LaneOffsets) -> bool:
+    """Whether an index is compared with a bound that is the same for all lanes, which go up and
+    down by what is known. Where the bound is known too, so is the comparison in each lane."""
+    found = ends(a, var, lanes)
+    if found is None or var in leaves_below(b) or not (is_small(a) and is_small(b)):
+        return False
+    return bool(expanded(ix.sub(found[0], b))[0])
+
+
+def goes_round(node: Op, var: Var, lanes: LaneOffsets) -> bool:
+    """Whether a quotient or a remainder is known where all lanes are in the first period. Else it
+    may be that of a constant, which is known in each lane as it is."""
+    a, b = node.operands
+    if ix.constant(b) is not None:
+        return lane_offsets(node, var, lanes) is None and is_own_remainder(node.op, a, b, var)
+    if is_own_remainder(node.op, a, b, var):
+        return True
+    return var not in leaves_below(b) and ends(a, var, lanes) is not None
+
+
 def in_full_vectors(
-    roots: tuple[Node, ...], var: Var, places: Collection[Node]
+    roots: tuple[Node, ...], var: Var, places: Collection[Node], lanes: LaneOffsets
 ) -> Mapping[Node, Node]:
     """Each node of some expressions, as it is in full vectors.
 
     Args:
         places: the nodes of indices: only there a minimum is replaced by one of its operands.
+        lanes: the values of `var`.
     """
     done: dict[Node, Node] = {}
     fails = at_borders(roots, var, places)
     for node in postorder(*roots):
         made = simpler(node.with_args(tuple(done[a] for a in node.args)))
         match made:
-            case Op(op=op, operands=(a, b)) if op in FAILS_LESS and rises(a, b, var):
+            case Op(op=op, operands=(a, b)) if op in FAILS_LESS and (
+                rises(a, b, var) or is_bounded(a, b, var, lanes)
+            ):
                 made = FALSE if node in fails else TRUE
-            case Op(op="mod" | "floordiv" as op, operands=(a, b)) if (
-                node in places and is_own_remainder(op, a, b, var)
+            case Op(op="mod" | "floordiv" as op, operands=(a, _)) if node in places and goes_round(
+                made, var, lanes
             ):
                 made = a if op == "mod" else ix.ZERO
             case Op(op=op, operands=(a, b)) if node in places:
-                made = moving(op, a, b, var) or made
+                made = moving(op, a, b, var) or bounded(op, a, b, var, lanes) or made
         done[node] = made
     return done

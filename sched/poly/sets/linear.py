@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import int64
@@ -60,70 +59,6 @@ def cancelled(node: Node) -> Node:
     for part, times in terms.items():
         total = ix.add(total, ix.mul(part, integer(times)))
     return total
-
-
-@dataclass(frozen=True)
-class LaneOffsets:
-    """The lane offsets of an index: what is the same in all iterations of a loop, and the distance
-    from it in each."""
-
-    base: Node
-    offsets: tuple[int, ...]
-
-
-def lane_offsets(node: Node, var: Var, values: LaneOffsets) -> LaneOffsets | None:
-    """An index in each iteration of a loop of constant extent, in which `var` has some values:
-    (16 * x + v) // 2 is 8 * x and 0, 0, 1, 1, ...; None where it is not known."""
-    none = tuple(0 for _ in values.offsets)
-    found: dict[Node, LaneOffsets | None] = {}
-    for n in postorder(node):
-        parts = [found[a] for a in n.args]
-        if n is var:
-            found[n] = values
-        elif all(
-            p is not None and not any(p.offsets) and p.base is a
-            for p, a in zip(parts, n.args, strict=True)
-        ):
-            found[n] = LaneOffsets(n, none)
-        else:
-            found[n] = _of_operator(n, parts)
-    return found[node]
-
-
-def _of_operator(node: Node, parts: list[LaneOffsets | None]) -> LaneOffsets | None:
-    if not isinstance(node, Op) or dtype_of(node) is not int64 or None in parts:
-        return None
-    known = [p for p in parts if p is not None]
-    bases, offsets = [p.base for p in known], [p.offsets for p in known]
-    match node.op, node.operands:
-        case ("add" | "sub" | "neg") as op, _:
-            signs = {"add": (1, 1), "sub": (1, -1), "neg": (-1,)}[op]
-            total = tuple(
-                sum(s * k for s, k in zip(signs, each, strict=True))
-                for each in zip(*offsets, strict=True)
-            )
-            return LaneOffsets(node.with_args(tuple(bases)), total)
-        case "mul", (_, Const(value=c)):
-            return LaneOffsets(
-                ix.mul(bases[0], integer(int(c))), tuple(k * int(c) for k in offsets[0])
-            )
-        case "mul", (Const(value=c), _):
-            return LaneOffsets(
-                ix.mul(bases[1], integer(int(c))), tuple(k * int(c) for k in offsets[1])
-            )
-        case ("floordiv" | "mod") as op, (whole, Const(value=d)) if d > 0:
-            terms, constant = expanded(bases[0])
-            most = magnitude(whole)
-            if most is None or most >= 2**62 or any(times % d for times in terms.values()):
-                return None
-            rest = tuple(constant % int(d) + k for k in offsets[0])
-            if op == "mod":
-                return LaneOffsets(ix.ZERO, tuple(k % int(d) for k in rest))
-            base: Node = integer(constant // int(d))
-            for x, times in terms.items():
-                base = ix.add(base, ix.mul(x, integer(times // int(d))))
-            return LaneOffsets(base, tuple(k // int(d) for k in rest))
-    return None
 
 
 def magnitude(node: Node) -> int | None:

@@ -68,8 +68,9 @@ def _is_endless(visited: Set, depth: int) -> bool:
     Remainders are left out, as they decide where values lie in a range without an end, and not
     whether it has one. With many of them isl searches for the largest value without counting.
     """
+    are_many = visited.n_basic_set() > SEVERAL  # that one by one take less than pairs of them
     for piece in visited.get_basic_sets():
-        if int(piece.dim(isl.dim_type.div)):
+        if are_many or int(piece.dim(isl.dim_type.div)):
             values = by_outer(Set.from_basic_set(piece).remove_divs(), depth)
             most = values.reverse().apply_range(values).deltas().dim_max_val(0)
             if not most.is_int() and not piece.is_empty():

@@ -215,3 +215,34 @@ def test_what_is_chosen_else_is_not_tested() -> None:
     wanted = [k - 3 if k >= 3 else k if k < 2 else 49 for k in range(50)]
     assert kernel(given).tolist() == wanted
     assert vector_loads(kernel) >= 1
+
+
+PAIRED = {
+    "neighbours": lambda: ps.select(i % 2 == 0, (i + 1) % n, (i - 1) % n),
+    "clamped": lambda: ps.clip(ps.select(i % 2 == 0, i + 1, i - 1), 0, n - 1),
+    "around": lambda: ps.select((i % 4 < 1) | (i % 4 == 3), i + 2, i - 3) % n,
+    "by arithmetic": lambda: (i + 1 - 2 * (i % 2)) % n,
+}
+"""Where lanes go up and down, by which number they have."""
+
+
+@pytest.mark.parametrize("form", PAIRED)
+def test_lanes_that_choose_by_their_number_load_vectors_between_the_ends(form: str) -> None:
+    f = at(PAIRED[form]())
+    kernel = vectorized(f)
+    assert "gather" not in str(kernel)
+    assert vector_loads(kernel) >= 1
+    for size in (1, 2, 7, 8, 9, 31, 40, 65):
+        given = np.arange(size, dtype=np.int32) ** 2
+        np.testing.assert_array_equal(kernel(given), ps.interpret(f, given))
+
+
+@pytest.mark.parametrize("by", [3, 5, 16])
+def test_lanes_gather_where_their_number_does_not_say_what_they_choose(by: int) -> None:
+    """Eight lanes from any multiple of eight on have other remainders each time."""
+    f = at(ps.select(i % by == 0, (i + 1) % n, (i - 1) % n))
+    kernel = vectorized(f)
+    assert "gather" in str(kernel)
+    for size in (1, 9, 40):
+        given = np.arange(size, dtype=np.int32) ** 2
+        np.testing.assert_array_equal(kernel(given), ps.interpret(f, given))

@@ -7,8 +7,9 @@ import random
 
 from polysched.lang.arithmetic.evaluate import compile_nodes
 from polysched.lang.nodes import index as ix
-from polysched.lang.nodes.nodes import Node, Size, Var, integer, substitute
-from polysched.poly.sets.linear import LaneOffsets, lane_offsets
+from polysched.lang.nodes.dtypes import bool_, int64
+from polysched.lang.nodes.nodes import Node, Op, Size, Var, integer, substitute
+from polysched.poly.sets.lane_offsets import LaneOffsets, lane_offsets
 
 n, m, v = Size("n", None), Size("m", None), Var("v")
 VALUES = (0, 1, 2, 3, 5)
@@ -33,6 +34,18 @@ def drawn(draw: random.Random, depth: int) -> Node:
             return ix.mod(a, draw.choice((2, 4)))
 
 
+def chosen(draw: random.Random, depth: int) -> Node:
+    """An index that iterations choose: by where they are, or by what nothing says of them."""
+    a, b = drawn(draw, depth), drawn(draw, depth)
+    op = draw.choice(("lt", "le", "gt", "ge", "eq", "ne"))
+    holds: Node = ix.compare(op, drawn(draw, 2), drawn(draw, draw.choice((0, 2))))
+    if draw.random() < 0.5:
+        also = ix.compare("ne", ix.mod(v, 2), integer(draw.randint(0, 1)))
+        holds = Op(draw.choice(("and", "or", "xor")), (also, Op("not", (holds,), bool_)), bool_)
+    arms = (a, ix.add(a, integer(draw.randint(-3, 3)))) if draw.random() < 0.7 else (a, b)
+    return ix.add(Op("select", (holds, *arms), int64), drawn(draw, 1))
+
+
 def is_right(index: Node, found: LaneOffsets) -> bool:
     """Whether an index is what was found, wherever."""
     each = [substitute(index, {v: integer(value)}) for value in VALUES]
@@ -52,6 +65,19 @@ def test_an_index_is_its_base_and_an_offset_in_each_iteration() -> None:
             known += 1
             assert is_right(index, found), index
     assert known > 50
+
+
+def test_a_choice_is_known_where_each_iteration_knows_what_it_chooses() -> None:
+    draw, known, mixed = random.Random(2), 0, 0
+    for _ in range(600):
+        index = chosen(draw, 2)
+        found = lane_offsets(index, v, LaneOffsets(ix.ZERO, VALUES))
+        if found is not None:
+            known += 1
+            mixed += len(set(found.offsets)) > 2
+            assert is_right(index, found), index
+    assert known > 100
+    assert mixed > 20
 
 
 def test_what_is_divided_has_to_be_a_multiple_in_all_its_terms() -> None:

@@ -71,3 +71,30 @@ def test_spans_are_the_largest_of_any_iteration() -> None:
     assert span_of(visited, 1) == 5
     assert span_of(visited, 0) is None
     assert span_of(visited.subtract(visited), 1) == 0
+
+
+def test_one_of_many_pieces_that_spans_more_with_the_sizes_is_enough() -> None:
+    pieces = [f"(r = {k} and {k} <= x < {'n' if k == 5 else k + 2})" for k in range(3 * SEVERAL)]
+    ended = [f"(r = {k} and {k} <= x < {k + 2})" for k in range(3 * SEVERAL)]
+    for some, span in ((pieces, None), (ended, 2)):
+        assert span_of(Set(f"[n] -> {{ [r, x] : {' or '.join(some)} }}"), 1) == span
+    many = [f"(r - {k} x >= {k * k} and x < n + {k} and x >= 0)" for k in range(1, 5 * SEVERAL)]
+    visited = Set(f"[n] -> {{ [r, x] : {' or '.join(many)} }}")
+    assert operations(lambda: span_of(visited, 1)) < 20_000
+
+
+def test_lanes_and_copies_in_a_triangle_with_clamps_compile() -> None:
+    """The loops of the initial values have bounds of two hundred pieces, of which any two were
+    compared: more than the time allowed, and found out by the compilation alone."""
+    n, m = ps.sizes("n m")
+    i, j = ps.vars("i j")
+    a, r = ps.Input("a", ps.int64, (n, m)), ps.RVar("r", 2, n)
+    g, f = ps.Func("g", (n, m), ps.int64), ps.Func("f", (n,))
+    g[i, j] = ps.sum(a[ps.clip(i + 2, 0, n - 1), ps.clip(j - 1, 0, m - 1)], r)
+    f[i] = g[ps.clip(i + 1, 0, n - 1), ps.clip(i, 0, m - 1)]
+    s = ps.Schedule(f)
+    s["g.sum0"].unroll("j", 4)
+    s["g.sum0.update(0)"].vectorize("r", 16)
+    s["g.sum0"].unroll("i", 4).unroll("j", 4)
+    given = np.arange(35).reshape(7, 5)
+    assert np.array_equal(s.compile()(a=given), ps.interpret(f, given))

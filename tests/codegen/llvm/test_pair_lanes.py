@@ -1,0 +1,125 @@
+"""Statements of bfloat16 whose lanes are computed in pairs: the same bits, and no shuffles."""
+
+from __future__ import annotations
+
+import inspect
+import platform
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import polysched as ps
+
+n, i = ps.size("n"), ps.vars("i")
+x, y = (ps.Input(name, ps.bfloat16, (n,)) for name in "xy")
+EVERY = np.arange(1 << 16, dtype=np.uint16)
+OTHER = np.random.default_rng(7).permutation(EVERY)
+X86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="code for x86")
+
+
+def single(e: ps.Expr) -> ps.Expr:
+    return ps.cast(ps.float32, e)
+
+
+def narrow(e: ps.Expr) -> ps.Expr:
+    return ps.cast(ps.bfloat16, e)
+
+
+def schedule(value: ps.Expr, lanes: int | None, target: str | None = None) -> ps.Schedule:
+    f = ps.Func("f", (n,), ps.bfloat16)
+    f[i] = value
+    s = ps.Schedule(f, target=target)
+    if lanes is not None:
+        s[f].vectorize(i, lanes)
+    return s
+
+
+def bits(array: np.ndarray) -> np.ndarray:
+    found = array.view(np.uint16)
+    return np.where(found & 0x7FFF > 0x7F80, 0x7FFF, found)
+
+
+def result(s: ps.Schedule, count: int = EVERY.size) -> np.ndarray:
+    """The bits at all numbers, each beside another one; the last ones fill no vector."""
+    given = {"x": EVERY[:count].view(ps.bfloat16.numpy), "y": OTHER[:count].view(ps.bfloat16.numpy)}
+    kernel = s.compile()
+    names = inspect.signature(kernel).parameters
+    return bits(kernel(**{name: array for name, array in given.items() if name in names}))
+
+
+VALUES: dict[str, Callable[[], ps.Expr]] = {
+    "a sum": lambda: narrow(single(x[i]) + single(y[i])),
+    "ties and payloads": lambda: narrow(single(x[i]) * (1 + 2.0**-7)),
+    "of bfloat16": lambda: x[i] * y[i] - y[i],
+    "that is exact": lambda: ps.minimum(ps.floor(x[i]), -y[i]),
+    "chosen by words": lambda: narrow(
+        ps.select(single(x[i]) < single(y[i]), single(x[i]) / 3, ps.sqrt(single(y[i])))
+    ),
+    "chosen among halves": lambda: ps.select(x[i] < y[i], x[i] + 1, y[i]),
+    "by bits": lambda: narrow(
+        ps.bitcast(ps.float32, ps.bitcast(ps.uint32, single(x[i])) + ps.cast(ps.uint32, 1 << 15))
+    ),
+    "with the number of the lane": lambda: narrow(single(x[i]) + ps.cast(ps.float32, i % 7)),
+    "of what is the same": lambda: narrow(single(x[i]) * single(y[0]) + single(y[1])),
+    "turned": lambda: narrow(single(x[n - 1 - i]) + single(y[i])),
+    "guarded": lambda: narrow(ps.select(i >= 3, single(x[i - 3]), 1) * 3),
+    "integers": lambda: narrow(ps.cast(ps.int32, x[i]) + ps.cast(ps.int32, y[i])),
+    "a truth": lambda: narrow((x[i] < y[i]) | (single(x[i]) > 5)),
+    "a function": lambda: narrow(ps.exp(single(x[i]))),
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_lanes_in_pairs_have_the_bits_of_one_lane(name: str) -> None:
+    """Of 32 lanes, which are two registers at least, and at an end of seven."""
+    count = EVERY.size - 25
+    wanted = result(schedule(VALUES[name](), None), count)
+    np.testing.assert_array_equal(result(schedule(VALUES[name](), 32), count), wanted)
+
+
+@X86
+@pytest.mark.parametrize(("target", "lanes"), [("v3", 16), ("v4", 32)])
+def test_pairs_are_widened_and_rounded_without_shuffles(target: str, lanes: int) -> None:
+    asm = schedule(narrow(single(x[i]) + single(y[i])), lanes, target).compile().asm
+    for shuffle in ("vpmovzxwd", "vpermq", "vpshufb"):
+        assert shuffle not in asm
+
+
+@X86
+@pytest.mark.parametrize("name", ["chosen among halves", "with the number of the lane"])
+def test_what_is_in_the_order_of_memory_keeps_statements_in_it(name: str) -> None:
+    assert "vpmovzxwd" in schedule(VALUES[name](), 16, "v3").compile().asm
+
+
+@X86
+def test_float32_from_memory_are_not_put_in_pairs() -> None:
+    w = ps.Input("w", ps.float32, (n,))
+    assert "vpmovzxwd" in schedule(narrow(single(x[i]) + w[i]), 16, "v3").compile().asm
+    assert "vpmovzxwd" in schedule(narrow(single(x[i]) + 1), 8, "v3").compile().asm
+
+
+def blur(lanes: int | None, is_stored: bool) -> ps.Schedule:
+    """Sums of three sums, which are on the stack: in registers, or else in a row."""
+    j = ps.vars("j")
+    image = ps.Input("image", ps.bfloat16, (n + 2, n + 2))
+    across, f = ps.Func("across"), ps.Func("f", (n, n), ps.bfloat16)
+    across[i, j] = single(image[i, j]) + single(image[i, j + 1]) + single(image[i, j + 2])
+    f[i, j] = narrow((across[i, j] + across[i + 1, j] + across[i + 2, j]) / 9)
+    s = ps.Schedule(f)
+    if lanes is None:
+        return s
+    *_, column, row, _ = s[f].tile(i, j, 4, lanes)
+    s[f].vectorize("ji", lanes).unroll(row)
+    s["across"].compute_at(f, column).vectorize("j", lanes)
+    if not is_stored:
+        s["across"].unroll("i")
+    return s
+
+
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_sums_on_the_stack_are_in_pairs_too(is_stored: bool) -> None:
+    for size in (1, 33, 71):
+        image = ps.bfloat16.array(np.random.default_rng(size).normal(size=(size + 2, size + 2)))
+        wanted = bits(blur(None, False).compile()(image))
+        np.testing.assert_array_equal(bits(blur(32, is_stored).compile()(image)), wanted)
