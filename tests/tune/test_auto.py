@@ -171,7 +171,13 @@ def test_a_schedule_is_replayed_from_json_and_can_be_changed() -> None:
     assert again != s
 
 
-@pytest.mark.parametrize("name", ["matmul", "blur", "harris", "conv_layer", "softmax", "heat"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(pytest.param(name, marks=pytest.mark.quick) for name in ("matmul", "blur")),
+        *("harris", "conv_layer", "softmax", "heat"),
+    ],
+)
 def test_the_first_plan_is_accepted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     refused: list[Refused] = []
 
@@ -370,7 +376,7 @@ def averaged(dtype: ps.DType = ps.float64) -> ps.Func:
     return f
 
 
-@pytest.mark.parametrize("dtype", [ps.float64, ps.int32])
+@pytest.mark.parametrize("dtype", [pytest.param(ps.float64, marks=pytest.mark.slow), ps.int32])
 def test_rows_that_wait_for_each_other_run_behind_each_other(dtype: ps.DType) -> None:
     f = averaged(dtype)
     s = ps.Schedule.auto(f, sizes={"n": 1000, "m": 1000}, target=V3)

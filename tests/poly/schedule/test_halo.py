@@ -335,6 +335,7 @@ def test_values_follow_from_the_halo(stages: list[Stage]) -> None:
         assert reach == wanted
 
 
+@pytest.mark.slow
 @settings(max_examples=4, deadline=None)
 @given(STAGES.filter(lambda s: len(s) < 3))
 @example([("repeat_edge", [(0, 0)]), ("constant", [(0, 0), (1, 1)])])  # edges met aslant

@@ -41,7 +41,11 @@ from ..intricate import HARD, between_updates, peel, peeled
 Make = Callable[[], ps.Schedule]
 Edit = Callable[[ps.Schedule], None]
 
-hard = pytest.mark.parametrize(("make", "edit"), HARD.values(), ids=HARD)
+QUICK = ("a part placed", "two peels and a split", "a fold")
+hard = pytest.mark.parametrize(
+    ("make", "edit"),
+    [pytest.param(*HARD[k], id=k, marks=[pytest.mark.quick] if k in QUICK else []) for k in HARD],
+)
 #: The count of operations is known to so much.
 ROUNDED = 65 / 64
 
