@@ -320,6 +320,7 @@ def test_lanes_of_a_loop_whose_exact_ends_are_given_up(monkeypatch: pytest.Monke
     check(s, sizes={"n": 5})
 
 
+@pytest.mark.slow
 def test_without_attempts_all_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is given up, something right takes its place."""
     n, m = ps.sizes("n m")
@@ -420,6 +421,7 @@ def test_bounds_may_take_more_than_a_directive(monkeypatch: pytest.MonkeyPatch) 
         _ = too_long.nests
 
 
+@pytest.mark.slow
 def test_loops_of_many_pieces_are_bounded_by_the_directive() -> None:
     """What print needs is found, or given up, where the directive is asked."""
     s = peeled()
