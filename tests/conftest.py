@@ -38,7 +38,8 @@ os.environ[place.ENABLED] = "0"
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
-LARGE = 16
+ROWS = 2
+"""Of a table, how many are quick."""
 DAY = 86400.0
 """Seconds for which code is kept that no run asks for."""
 
@@ -47,11 +48,6 @@ VERSIONS = (llvmlite.__version__, llvm.llvm_version_info)
 
 ANEW = {"llvm", "threads", "test_alive.py", "test_kernel.py", "test_garbage.py"}
 """Tests for which code is compiled each time: folders, and files."""
-
-
-def quick_rows(count: int) -> int:
-    """How many rows of a table are quick."""
-    return 3 if count > LARGE else 2
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -155,4 +151,4 @@ def _mark_slow(rows: list[pytest.Item]) -> None:
 
 def _spread(rows: Sequence[pytest.Item]) -> list[pytest.Item]:
     ordered = sorted(rows, key=lambda row: crc32(row.nodeid.encode()))
-    return ordered[: quick_rows(len(rows))]
+    return ordered[:ROWS]

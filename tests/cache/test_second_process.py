@@ -113,7 +113,13 @@ def test_a_second_process_needs_neither_isl_nor_llvms_passes(script: str) -> Non
     assert run(script, {}) == first
 
 
-@pytest.mark.parametrize("what", [{"isl": True, "llvm": False}, {"isl": False, "llvm": True}])
+@pytest.mark.parametrize(
+    "what",
+    [
+        {"isl": True, "llvm": False},
+        pytest.param({"isl": False, "llvm": True}, marks=pytest.mark.slow),
+    ],
+)
 def test_a_first_process_needs_both(what: dict[str, bool]) -> None:
     with pytest.raises(AssertionError, match=r"Used: polysched|Used: binding"):
         run(PRODUCT, what)

@@ -48,7 +48,9 @@ def test_more_random_programs(programs: Worker, seed: int) -> None:
     _check(programs, seed)
 
 
-@pytest.mark.parametrize("seed", [3101, 3103, 3107, 3109])
+@pytest.mark.parametrize(
+    "seed", [*(pytest.param(k, marks=pytest.mark.slow) for k in (3101, 3109)), 3103, 3107]
+)
 def test_random_schedules(schedules: Worker, seed: int) -> None:
     _check(schedules, seed)
 

@@ -34,7 +34,7 @@ def _check(seeds: range) -> Counter[str]:
     return counts
 
 
-@pytest.mark.parametrize("first", range(100, 136, 6))
+@pytest.mark.parametrize("first", [pytest.param(100, marks=pytest.mark.slow), *range(106, 136, 6)])
 def test_random_programs(first: int) -> None:
     counts = _check(range(first, first + 6))
     assert counts["calls: values / values"] > 0  # not all are unknown or refused

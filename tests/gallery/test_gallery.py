@@ -12,7 +12,7 @@ from gallery.execute import assert_close, assert_same, interpreted, native
 from gallery.registry import CASES
 
 SIZES = (0, 1, 2, 7)
-QUICK_SIZE = 7  # less than a vector, and more than one iteration
+QUICK_SIZE = 2  # less than a vector, and more than one iteration, and soon interpreted
 MORE_SIZES = (33,)
 STEPS = (0, 1, 2, 13)
 

@@ -90,6 +90,7 @@ def test_powers_of_integers_wrap(name: str) -> None:
     assert ps.interpret(f, x[::3].copy(), y[::3].copy()).tolist() == wanted[::3]
 
 
+@pytest.mark.slow
 def test_negative_powers_of_integers_are_0_and_counted() -> None:
     f, kernel = compiled(ps.int32, checks=True)
     x, y = np.int32([2, 1, 0, -3]), np.int32([-1, -5, 2, 3])

@@ -131,6 +131,7 @@ print(f().sum(), [type(h).__name__ for h in logging.getLogger("polysched").handl
     assert (done.stdout, done.stderr) == ("3 ['NullHandler']\n", "")
 
 
+@pytest.mark.slow
 def test_logging_is_not_imported_for_nobody() -> None:
     """Forks in other threads would find half of what it registers for them."""
     program = """

@@ -92,6 +92,7 @@ def test_rows_of_a_matrix_are_added_several_at_a_time() -> None:
         assert_same(made(*args), ps.interpret(f, *args))
 
 
+@pytest.mark.slow
 def test_a_maximum_is_in_lanes_and_a_sum_in_rows() -> None:
     assert "rfactor" in names(ps.Schedule.auto(totals(ps.max), target=V3))
     assert "rfactor" not in names(ps.Schedule.auto(totals(), target=V3))
@@ -146,6 +147,7 @@ def test_what_gains_nothing_has_no_vectors(name: str) -> None:
     assert not [d for d in s.directives if d.stage.endswith("update(0)") and d.name == "split"]
 
 
+@pytest.mark.slow
 def test_funcs_of_one_name_have_their_own_loops() -> None:
     x = ps.Input("x", ps.float32, (n, m))
     first, second, f = ps.Func("g"), ps.Func("g"), ps.Func("f", (n, m))
@@ -162,6 +164,7 @@ def test_equal_questions_have_equal_answers() -> None:
     assert first.to_json() == second.to_json()
 
 
+@pytest.mark.slow
 def test_a_schedule_is_replayed_from_json_and_can_be_changed() -> None:
     f = product()
     s = ps.Schedule.auto(f, target=V3)
@@ -171,7 +174,13 @@ def test_a_schedule_is_replayed_from_json_and_can_be_changed() -> None:
     assert again != s
 
 
-@pytest.mark.parametrize("name", ["matmul", "blur", "harris", "conv_layer", "softmax", "heat"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(pytest.param(name, marks=pytest.mark.quick) for name in ("matmul", "blur")),
+        *("harris", "conv_layer", "softmax", "heat"),
+    ],
+)
 def test_the_first_plan_is_accepted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     refused: list[Refused] = []
 
@@ -266,7 +275,7 @@ def test_nobody_to_blame_leaves_it_as_written(monkeypatch: pytest.MonkeyPatch) -
 
 
 # recurrences ------------------------------------------------------------------------------------
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_points_of_a_step_in_time_are_in_vectors(threads: int) -> None:
     """Threads share the points of a step, too: the loop over steps stays around them."""
     start, u = ps.Input("start", ps.float32, (m,)), ps.Func("u", (n, m), ps.float32)
@@ -370,7 +379,7 @@ def averaged(dtype: ps.DType = ps.float64) -> ps.Func:
     return f
 
 
-@pytest.mark.parametrize("dtype", [ps.float64, ps.int32])
+@pytest.mark.parametrize("dtype", [pytest.param(ps.float64, marks=pytest.mark.slow), ps.int32])
 def test_rows_that_wait_for_each_other_run_behind_each_other(dtype: ps.DType) -> None:
     f = averaged(dtype)
     s = ps.Schedule.auto(f, sizes={"n": 1000, "m": 1000}, target=V3)
@@ -382,6 +391,7 @@ def test_rows_that_wait_for_each_other_run_behind_each_other(dtype: ps.DType) ->
         assert_same(made(x), ps.interpret(f, x))
 
 
+@pytest.mark.slow
 def test_sweeps_over_a_row_are_taken_apart_from_its_beginning() -> None:
     """The first step shares the loop over steps with the others."""
     T, t = ps.size("T"), ps.vars("t")

@@ -151,6 +151,7 @@ def test_nothing_to_compute(sizes: tuple[int, int, int]) -> None:
     assert_same((f(*arrays),), (arrays[0] @ arrays[1],))
 
 
+@pytest.mark.slow
 def test_a_part() -> None:
     f, arrays = product(), operands(150, 149, 151)
     assert_same((f(*arrays, region=[(3, 140), (2, 149)]),), (f(*arrays)[3:140, 2:149],))

@@ -127,6 +127,7 @@ def test_plans_are_in_order() -> None:
         )
 
 
+@pytest.mark.slow
 def test_twice_as_many_funcs_are_about_twice_as_much_to_look_at(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -170,6 +170,7 @@ def is_positive(vector: tuple[int, ...]) -> bool:
     return next((x for x in vector if x), 1) > 0
 
 
+@pytest.mark.slow
 @given(st.data(), st.integers(2, 3))
 def test_an_order_is_right_where_all_distances_stay_positive(
     data: st.DataObject, depth: int

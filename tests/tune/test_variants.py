@@ -88,6 +88,7 @@ def test_a_variant_is_compiled_when_it_is_called(monkeypatch: pytest.MonkeyPatch
     assert len(made) == 2
 
 
+@pytest.mark.slow
 def test_the_source_makes_the_variants() -> None:
     f = product()
     s = ps.Schedule.auto(f, threads=1, target=V3)

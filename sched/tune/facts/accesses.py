@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise, repeat
 from math import ceil, prod
@@ -85,13 +85,13 @@ class Layouts:
         return tuple(inner)[::-1] if tensor.ndim else ()
 
 
-def distinct_accesses(statement: Statement) -> Iterable[Access]:
+def distinct_accesses(statement: Statement) -> tuple[Access, ...]:
     """What an instance reads and writes; one of all reads of an element."""
     found: dict[tuple[Tensor, tuple[Node, ...], int | None], Access] = {}
     for access in statement.accesses:
         component = None if access.node is None else access.node.component
         found.setdefault((access.tensor, access.index, component), access)
-    return found.values()
+    return tuple(found.values())
 
 
 def memory_accesses(

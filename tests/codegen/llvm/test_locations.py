@@ -56,6 +56,7 @@ def test_located_text_is_the_text_of_the_kernel_and_locations(case: Case) -> Non
     assert "\n".join(line for line, _ in loops) == module_text(lowered.flat)
 
 
+@pytest.mark.slow
 def test_located_code_is_the_code_instruction_by_instruction() -> None:
     s = _product()
     lowered = s.compile()._lowered

@@ -131,6 +131,7 @@ def test_a_triple_without_a_code_generator() -> None:
         compile_module("", unknown)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="makes x86 code")
 def test_a_processor_gets_the_instructions_of_its_level() -> None:
     """They are ordered for it, and it is not asked for more."""

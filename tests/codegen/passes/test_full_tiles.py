@@ -90,7 +90,12 @@ PROGRAMS = {
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize(
     ("tail", "kind"),
-    [("auto", "plain"), ("guard", "plain"), ("auto", "begun inside"), ("mask", "staged")],
+    [
+        ("auto", "plain"),
+        ("guard", "plain"),
+        ("auto", "begun inside"),
+        pytest.param("mask", "staged", marks=pytest.mark.slow),
+    ],
 )
 def test_borders_of_every_size_come_out_right(program: str, tail: str, kind: str) -> None:
     C = PROGRAMS[program]()
@@ -134,7 +139,7 @@ def consumed(tail: str) -> tuple[ps.Func, ps.Schedule]:
     return R, s
 
 
-@pytest.mark.parametrize("tail", ["auto", "guard"])
+@pytest.mark.parametrize("tail", ["auto", pytest.param("guard", marks=pytest.mark.slow)])
 def test_borders_said_in_other_words_are_the_same(tail: str) -> None:
     """That of the tile's loops, i in [3 * io, min(3 * io + 3, n)), and ii in [0, min(n - 3 * io,
     3)): no condition is left in the loops over k, and the result is right."""

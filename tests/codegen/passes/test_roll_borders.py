@@ -67,6 +67,7 @@ numbers = st.tuples(st.integers(0, 7), st.integers(0, 7), st.integers(0, 4))
 START = {"x": list(range(8)), "y": list(range(10, 18))}
 
 
+@pytest.mark.slow
 @given(st.lists(numbers, min_size=2, max_size=8))
 def test_any_copies_do_what_they_did(chosen: list[tuple[int, int, int]]) -> None:
     program = border(*(copy(*c) for c in chosen))

@@ -119,6 +119,7 @@ def test_other_arrays_of_the_same_layout_are_native(slow: Slow) -> None:
         assert np.array_equal(kernel(a, b), a + 2 * b)
 
 
+@pytest.mark.slow
 def test_few_records_are_made_for_many_layouts(monkeypatch: pytest.MonkeyPatch) -> None:
     laid_out: list[int] = []
     install = native_calls.NativeCalls._install

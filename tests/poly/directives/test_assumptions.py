@@ -323,6 +323,7 @@ def test_storage_takes_what_a_size_needs(most: int) -> None:
     same(s, over=(0, 1, 5))
 
 
+@pytest.mark.slow
 def test_loops_do_not_begin_at_what_the_largest_size_needs() -> None:
     """One began at -2**63: a call at small sizes did not end."""
     l = ps.size("l")

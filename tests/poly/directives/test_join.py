@@ -121,6 +121,7 @@ def test_behind_changes_of_the_closing_piece() -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_of_what_is_computed_at_a_loop() -> None:
     x, g = ps.Input("x", ps.int64, (n, m)), ps.Func("g", (n + 1, m + 1))
     g[0, j] = 1

@@ -215,6 +215,7 @@ def test_schedules_change_nothing() -> None:
     assert ps.halo(s) == ps.halo(f) == ps.halo(ps.Program(f)) == ps.halo([f])
 
 
+@pytest.mark.slow
 def test_long_chains_are_followed() -> None:
     f = chain([("repeat_edge", [(0, 1), (1, 0), (-1, 0)])] * 20, 2)
     assert ps.halo(f)["x"] == ((20, 20), (0, 20))
@@ -335,6 +336,7 @@ def test_values_follow_from_the_halo(stages: list[Stage]) -> None:
         assert reach == wanted
 
 
+@pytest.mark.slow
 @settings(max_examples=4, deadline=None)
 @given(STAGES.filter(lambda s: len(s) < 3))
 @example([("repeat_edge", [(0, 0)]), ("constant", [(0, 0), (1, 1)])])  # edges met aslant

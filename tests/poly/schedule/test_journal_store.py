@@ -110,6 +110,7 @@ def _damaged(whole: Any) -> Iterator[Any]:
             yield {**whole, column: {"0": wrong}}
 
 
+@pytest.mark.slow
 def test_a_journal_that_means_nothing_is_a_miss_and_goes() -> None:
     first = packed()
     first.proven_copy()

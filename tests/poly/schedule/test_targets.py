@@ -141,6 +141,7 @@ def test_json_keeps_the_target() -> None:
     assert again.to_json() == s.to_json()
 
 
+@pytest.mark.slow
 def test_another_target_has_its_own_numbers_and_the_same_results() -> None:
     s = tiled("v4")
     v3 = s.for_target("x86-64-v3")

@@ -41,7 +41,11 @@ from ..intricate import HARD, between_updates, peel, peeled
 Make = Callable[[], ps.Schedule]
 Edit = Callable[[ps.Schedule], None]
 
-hard = pytest.mark.parametrize(("make", "edit"), HARD.values(), ids=HARD)
+QUICK = ("a part placed", "two peels and a split", "a fold")
+hard = pytest.mark.parametrize(
+    ("make", "edit"),
+    [pytest.param(*HARD[k], id=k, marks=[pytest.mark.quick] if k in QUICK else []) for k in HARD],
+)
 #: The count of operations is known to so much.
 ROUNDED = 65 / 64
 
@@ -316,6 +320,7 @@ def test_lanes_of_a_loop_whose_exact_ends_are_given_up(monkeypatch: pytest.Monke
     check(s, sizes={"n": 5})
 
 
+@pytest.mark.slow
 def test_without_attempts_all_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is given up, something right takes its place."""
     n, m = ps.sizes("n m")
@@ -416,6 +421,7 @@ def test_bounds_may_take_more_than_a_directive(monkeypatch: pytest.MonkeyPatch) 
         _ = too_long.nests
 
 
+@pytest.mark.slow
 def test_loops_of_many_pieces_are_bounded_by_the_directive() -> None:
     """What print needs is found, or given up, where the directive is asked."""
     s = peeled()

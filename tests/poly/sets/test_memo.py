@@ -133,7 +133,10 @@ def in_blocks() -> list[Make]:
     return makes
 
 
-FAMILIES = (stencil, with_inlined, chosen, recurrent, in_blocks)
+FAMILIES = (
+    *(pytest.param(family, marks=pytest.mark.quick) for family in (with_inlined, recurrent)),
+    *(stencil, chosen, in_blocks),
+)
 
 
 def described(model: Model) -> list[object]:

@@ -129,6 +129,7 @@ _odd = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(_anything | _near | _odd)
 @settings(max_examples=300, deadline=None)
 def test_a_message_that_is_none_changes_nothing(message: Any) -> None:

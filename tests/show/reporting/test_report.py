@@ -133,6 +133,7 @@ def test_most_instructions_have_a_line(product: ps.Kernel) -> None:
     assert len(located) > len(body.instructions) / 2
 
 
+@pytest.mark.slow
 def test_the_same_kernel_gives_the_same_page(product: ps.Kernel, tmp_path: Path) -> None:
     once = product.report(tmp_path / "a.html", n=8, m=8, l=8).read_bytes()
     assert product.report(tmp_path / "b.html", n=8, m=8, l=8).read_bytes() == once

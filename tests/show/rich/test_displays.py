@@ -134,6 +134,7 @@ def test_a_long_expression_is_text() -> None:
 names = st.text(st.sampled_from("ab<>&\"'"), min_size=1, max_size=8)
 
 
+@pytest.mark.slow
 @given(names)
 def test_what_a_user_wrote_is_never_markup(label: str) -> None:
     x = ps.Input("x", ps.int32, (n,))
