@@ -1036,7 +1036,7 @@ FAULTS = (
     ),
     Fault(
         "what is copied in and back once is so whatever it holds", "poly/directives/invariants.py",
-        'key = ("copied", shape(node), depth, Same(e.context))',
+        'key = ("copied", shape(node, kinds=False), depth, Same(e.context))',
         'key = ("copied", depth, Same(e.context))', REWRITING,
     ),
     Fault(
