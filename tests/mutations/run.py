@@ -1323,7 +1323,7 @@ FAULTS = (
     ),
     Fault(
         "lanes that share an element are all in a tile", "codegen/ir/tiles.py",
-        "        if terms:\n            return None\n", "", FULL_TILES,
+        "        if any(terms.values()):\n            return None\n", "", FULL_TILES,
     ),
     Fault(
         "lanes that add to an element are all in a tile", "codegen/ir/tiles.py",
