@@ -77,6 +77,13 @@ def _changing(rule: Rule, only: type[Node] | None) -> Change:
 def _expressions(stmt: Stmt, change: Change) -> Stmt:
     """The expressions directly in a statement; the statement itself where none changes."""
     match stmt:
+        case Stores(stores=stores, lanes=lanes):
+            if lanes is not None:
+                (lo,) = change((lanes.lo,))
+                lanes = lanes if lo is lanes.lo else replace(lanes, lo=lo)
+            changed = _stores(stores, change)
+            same = changed is stores and lanes is stmt.lanes
+            return stmt if same else Stores(changed, lanes)
         case For(lo=lo, hi=hi):
             made = change((lo, hi))
             return stmt if made == (lo, hi) else replace(stmt, lo=made[0], hi=made[1])
@@ -97,12 +104,6 @@ def _expressions(stmt: Stmt, change: Change) -> Stmt:
         case Prefetch(index=index):
             made = change(index)
             return stmt if made == index else replace(stmt, index=made)
-        case Stores(stores=stores, lanes=lanes):
-            if lanes is not None:
-                lanes = replace(lanes, lo=change((lanes.lo,))[0])
-            changed = _stores(stores, change)
-            same = changed is stores and (lanes is None or lanes == stmt.lanes)
-            return stmt if same else Stores(changed, lanes)
         case _:
             return stmt
 
