@@ -117,24 +117,25 @@ def head_blocks(s: ps.Schedule, queries: int = 4) -> None:
 def lstm_steps(s: ps.Schedule, vectors: int = 2) -> None:
     """What inputs give, for all steps at once: products of matrices. Then the steps, whose window
     of states slides along, with the units on threads."""
-    s["h.piece(0)"].compute_at("y", "t").store_root()
-    for name in ("c.sum0", "c.sum2", "c.sum4", "h.sum0"):
-        f, u = s[name].compute_root(), s[name].update(0)
-        transposed(s, "W", u, "d", "j")
-        f.shift("t", -1)
-        u.shift("t", -1)
-        u.tile("t", "j", ps.rows_beside(vectors).at_most(8), vectors * ps.native)
-        u.reorder("jo", "to", "d", "ti", "ji").parallel("jo")
-        f.compute_at(u, "to").vectorize("j", ps.native).unroll("j").unroll("t")
-        u.accumulate_at("to").vectorize("ji", ps.native).unroll("ji").unroll("ti")
-    for name in ("c.sum1", "c.sum3", "c.sum5", "h.sum1"):
-        f, u = s[name].vectorize("j", ps.native), s[name].update(0)
-        transposed(s, "R", u, "k", "j")
-        u.split("j", 4 * vectors * ps.native, names=("jo", "j"))
-        u.reorder("jo", "k", "j").parallel("jo")
-        u.accumulate_at("jo").vectorize("j", ps.native).unroll("j")
-    for name in ("c.piece(1)", "h.piece(1)", "y"):
-        s[name].vectorize("j", ps.native)
+    with s.batch():
+        s["h.piece(0)"].compute_at("y", "t").store_root()
+        for name in ("c.sum0", "c.sum2", "c.sum4", "h.sum0"):
+            f, u = s[name].compute_root(), s[name].update(0)
+            transposed(s, "W", u, "d", "j")
+            f.shift("t", -1)
+            u.shift("t", -1)
+            u.tile("t", "j", ps.rows_beside(vectors).at_most(8), vectors * ps.native)
+            u.reorder("jo", "to", "d", "ti", "ji").parallel("jo")
+            f.compute_at(u, "to").vectorize("j", ps.native).unroll("j").unroll("t")
+            u.accumulate_at("to").vectorize("ji", ps.native).unroll("ji").unroll("ti")
+        for name in ("c.sum1", "c.sum3", "c.sum5", "h.sum1"):
+            f, u = s[name].vectorize("j", ps.native), s[name].update(0)
+            transposed(s, "R", u, "k", "j")
+            u.split("j", 4 * vectors * ps.native, names=("jo", "j"))
+            u.reorder("jo", "k", "j").parallel("jo")
+            u.accumulate_at("jo").vectorize("j", ps.native).unroll("j")
+        for name in ("c.piece(1)", "h.piece(1)", "y"):
+            s[name].vectorize("j", ps.native)
 
 
 def _layer(name: str, gallery: str, **more: Any) -> Case:

@@ -34,10 +34,10 @@ def packed(
         c.compute_at(u, "jo")
         u.accumulate_at("jo")
         b = s[u.stage("B", at="jb", layout=("jo", "k", "ji"), pad=True)]
-    for stage, lane in ((u, "ji"), (b, "ji"), (c, "j")):
-        stage.vectorize(lane, ps.native).unroll(lane)
-    u.unroll("ii").parallel("jb")
-    c.unroll("i")
+        for stage, lane in ((u, "ji"), (b, "ji"), (c, "j")):
+            stage.vectorize(lane, ps.native).unroll(lane)
+        u.unroll("ii").parallel("jb")
+        c.unroll("i")
 
 
 def tall(s: ps.Schedule) -> None:

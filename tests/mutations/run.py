@@ -1065,7 +1065,7 @@ FAULTS = (
     ),
     Fault(
         "what is copied in and back once is so whatever it holds", "poly/directives/invariants.py",
-        'key = ("copied", shape(node), depth, Same(e.context))',
+        'key = ("copied", shape(node, kinds=False), depth, Same(e.context))',
         'key = ("copied", depth, Same(e.context))', REWRITING,
     ),
     Fault(
@@ -1386,7 +1386,7 @@ FAULTS = (
     ),
     Fault(
         "lanes that share an element are all in a tile", "codegen/ir/tiles.py",
-        "        if terms:\n            return None\n", "", FULL_TILES,
+        "        if any(terms.values()):\n            return None\n", "", FULL_TILES,
     ),
     Fault(
         "lanes that add to an element are all in a tile", "codegen/ir/tiles.py",

@@ -297,6 +297,8 @@ def map_children(stmt: Stmt, change: Callable[[Stmt], Stmt]) -> Stmt:
     """The statement with those directly inside it changed: in order, but of a choice the other
     branch first. Where none changes it is the statement itself."""
     match stmt:
+        case Stores():
+            return stmt
         case If(body=body, otherwise=otherwise) if otherwise is not None:
             other, made = change(otherwise), change(body)
             same = other is otherwise and made is body

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from ...lang.nodes.nodes import Node, transform_all
+from ...lang.nodes.nodes import Node, Replacement, transform_all
 from .ir import (
     Alloc,
     Buffer,
@@ -24,6 +24,7 @@ from .ir import (
 )
 
 Rule = Callable[[Node], Node]
+Change = Callable[[tuple[Node, ...]], tuple[Node, ...]]
 
 
 def map_statements(stmt: Stmt, rule: Callable[[Stmt], Stmt]) -> Stmt:
@@ -46,67 +47,74 @@ def map_expressions(module: Module, rule: Rule, only: type[Node] | None = None) 
     Args:
         only: the one class of nodes that the rule changes, if there is one.
     """
-    change = _Change(rule, only)
-    return map_module(module, lambda stmt: _expressions(stmt, change))
+    return map_module(module, on_expressions(rule, only))
+
+
+def on_expressions(rule: Rule, only: type[Node] | None = None) -> Callable[[Stmt], Stmt]:
+    """What `map_expressions` does with each statement, for those who do more in one traversal."""
+    change = _changing(rule, only)
+    return lambda stmt: _expressions(stmt, change)
 
 
 def map_tree_expressions(stmt: Stmt, rule: Rule) -> Stmt:
     """`map_expressions` of one statement and all below it."""
-    change = _Change(rule, None)
+    change = _changing(rule, None)
     return map_statements(stmt, lambda s: _expressions(s, change))
 
 
-class _Change:
-    """A rule, and what it has made of the nodes so far."""
-
-    def __init__(self, rule: Rule, only: type[Node] | None) -> None:
-        self.rule, self.only = rule, only
-        self.done: dict[Node, Node] = {}
-
-    def of(self, roots: tuple[Node, ...]) -> tuple[Node, ...]:
-        return transform_all(roots, self.rule, self.done, self.only)
+def map_tree_replaced(stmt: Stmt, replacement: Mapping[Node, Node]) -> Stmt:
+    """One statement and all below it with some nodes replaced in its expressions."""
+    change = Replacement(replacement).of
+    return map_statements(stmt, lambda s: _expressions(s, change))
 
 
-def _expressions(stmt: Stmt, change: _Change) -> Stmt:
+def _changing(rule: Rule, only: type[Node] | None) -> Change:
+    """A rule for nodes, which remembers what it has made of them."""
+    done: dict[Node, Node] = {}
+    return lambda roots: transform_all(roots, rule, done, only)
+
+
+def _expressions(stmt: Stmt, change: Change) -> Stmt:
     """The expressions directly in a statement; the statement itself where none changes."""
     match stmt:
+        case Stores(stores=stores, lanes=lanes):
+            if lanes is not None:
+                (lo,) = change((lanes.lo,))
+                lanes = lanes if lo is lanes.lo else replace(lanes, lo=lo)
+            changed = _stores(stores, change)
+            same = changed is stores and lanes is stmt.lanes
+            return stmt if same else Stores(changed, lanes)
         case For(lo=lo, hi=hi):
-            made = change.of((lo, hi))
+            made = change((lo, hi))
             return stmt if made == (lo, hi) else replace(stmt, lo=made[0], hi=made[1])
         case Alloc(origin=origin):
             values = tuple(value for _, value in origin)
-            made = change.of(values)
+            made = change(values)
             named = zip((var for var, _ in origin), made, strict=True)
             return stmt if made == values else replace(stmt, origin=tuple(named))
         case If(condition=c) | Count(condition=c):
-            (found,) = change.of((c,))
+            (found,) = change((c,))
             return stmt if found is c else replace(stmt, condition=found)
         case Call(words=words, condition=condition):
             given = (*words, *(() if condition is None else (condition,)))
-            made = change.of(given)
+            made = change(given)
             kept = None if condition is None else made[-1]
             same = made == given
             return stmt if same else replace(stmt, words=made[: len(words)], condition=kept)
         case Prefetch(index=index):
-            made = change.of(index)
+            made = change(index)
             return stmt if made == index else replace(stmt, index=made)
-        case Stores(stores=stores, lanes=lanes):
-            if lanes is not None:
-                lanes = replace(lanes, lo=change.of((lanes.lo,))[0])
-            changed = _stores(stores, change)
-            same = changed is stores and (lanes is None or lanes == stmt.lanes)
-            return stmt if same else Stores(changed, lanes)
         case _:
             return stmt
 
 
-def _stores(stores: tuple[Store, ...], change: _Change) -> tuple[Store, ...]:
+def _stores(stores: tuple[Store, ...], change: Change) -> tuple[Store, ...]:
     """All stores of one statement in one traversal, so that shared subexpressions stay shared."""
     roots: list[Node] = []
     for s in stores:
         point = () if s.origin is None else s.origin.point
         roots += [*s.index, s.value, *(() if s.guard is None else (s.guard,)), *point]
-    changed = change.of(tuple(roots))
+    changed = change(tuple(roots))
     if changed == tuple(roots):
         return stores
     made = iter(changed)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, leaves_below, postorder
-from ...poly.sets.linear import expanded
+from ...poly.sets.linear import add_expanded
 from .ir import Alloc, Buffer, Call, For, If, Lanes, Load, Stmt, Stores, children, expressions
-from .lane_number import LANE, Conditions, at_lane, guard_parts, lasting
+from .lane_number import LANE, Conditions, guard_parts, lasting
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,15 @@ class Place:
     @property
     def elements(self) -> list[tuple[int, ...]]:
         """Those of all lanes."""
-        return [
-            tuple(x + lane * dx for x, dx in zip(self.first, self.step, strict=True))
-            for lane in range(self.lanes if self.moves else 1)
-        ]
+        return [self._element(lane) for lane in range(self.lanes if self.moves else 1)]
+
+    @property
+    def corners(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Those of the first and of the last lane."""
+        return self.first, self._element(self.lanes - 1)
+
+    def _element(self, lane: int) -> tuple[int, ...]:
+        return tuple([x + lane * dx for x, dx in zip(self.first, self.step, strict=True)])
 
 
 def place_in(
@@ -46,17 +51,21 @@ def place_in(
         origin: what the variables in the buffer's origin are.
     """
     first, step = [], []
-    for x, lo in zip(at_lane(index, lanes), buffer.origin, strict=True):
-        terms, constant = expanded(ix.sub(x, origin.get(lo, lo)))
+    for x, lo in zip(index, buffer.origin, strict=True):
+        terms: dict[Node, int] = {}
+        constant = add_expanded(x, 1, terms) + add_expanded(origin.get(lo, lo), -1, terms)
+        times = 0 if lanes is None else terms.pop(lanes.var, 0)
+        if lanes is not None and times:
+            constant += add_expanded(lanes.lo, times, terms)
         first.append(constant)
-        step.append(terms.pop(LANE, 0))
-        if terms:
+        step.append(0 if lanes is None else times * lanes.step)
+        if any(terms.values()):
             return None
     made = Place(buffer, tuple(first), tuple(step), 1 if lanes is None else lanes.count)
     ends = [ix.constant(x) for x in buffer.extents]
     inside = all(
         end is not None and 0 <= x < end
-        for element in (made.elements[0], made.elements[-1])
+        for element in made.corners
         for x, end in zip(element, ends, strict=True)
     )
     return made if inside else None
@@ -69,6 +78,7 @@ class Tiles:
         self.origin: Mapping[Node, Node] = dict(alloc.origin)
         self.buffers = {b for b in alloc.buffers if b.kind == "stack" and b.fold is None}
         self._places: dict[Place, None] = {}
+        self._known: dict[Hashable, Place | None] = {}
         self._found: dict[Place, Conditions] = {}
         if self.buffers:
             self._collect(alloc.body, frozenset(), frozenset())
@@ -76,8 +86,13 @@ class Tiles:
 
     def place(self, buffer: Buffer, index: Sequence[Node], lanes: Lanes | None) -> Place | None:
         """Where a statement accesses a tile; None if that is not known before it runs, or is
-        elsewhere."""
-        return place_in(buffer, index, lanes, self.origin)
+        elsewhere, or if the buffer is no tile."""
+        if buffer not in self.buffers:
+            return None
+        key = buffer, tuple(index), lanes
+        if key not in self._known:
+            self._known[key] = place_in(buffer, index, lanes, self.origin)
+        return self._known[key]
 
     # what all accesses share ------------------------------------------------------------------
     def _collect(self, stmt: Stmt, held: Conditions, inner: frozenset[Node]) -> None:
@@ -118,8 +133,6 @@ class Tiles:
     def _place_of_access(
         self, buffer: Buffer, index: Sequence[Node], lanes: Lanes | None
     ) -> Place | None:
-        if buffer not in self.buffers:
-            return None
         place = self.place(buffer, index, lanes)
         if place is None:
             self.buffers.discard(buffer)

@@ -10,6 +10,7 @@ constant, so that LLVM can keep the element in a register.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 
@@ -18,35 +19,52 @@ from ...lang.nodes.nodes import Const, Node, Op, Size, Var, postorder
 from ...poly.sets import flat
 from ...poly.sets.flat import without_origins
 from ..build.storage import stride
-from ..ir.ir import Alloc, Buffer, Load, Module, Prefetch, Stmt, Store
-from ..ir.rewrite import map_expressions, map_module, map_stores, map_tree_expressions
+from ..ir.ir import Alloc, Buffer, Load, Module, Prefetch, Stmt, Stores
+from ..ir.rewrite import map_module, map_tree_replaced, on_expressions
+
+Index = tuple[Node, ...]
 
 
 def flatten_indices(module: Module) -> Module:
     """Every load and store gets a single offset."""
     simple = cache(without_origins)
 
+    def flat(buffer: Buffer, index: Index) -> Index:
+        return (offset(buffer, index),)
+
+    def folded(_: Buffer, index: Index) -> Index:
+        return (simple(index[0]),)
+
+    made = map_module(module, _indices(flat))
+    made = map_module(map_module(made, _prefetched), _substituted_origins)
+    return map_module(made, _indices(folded))
+
+
+def _indices(change: Callable[[Buffer, Index], Index]) -> Callable[[Stmt], Stmt]:
+    """Changes the indices of all loads in a statement, then those of its stores."""
+
     def load(node: Node) -> Node:
         if isinstance(node, Load):
-            return Load(node.buffer, (offset(node.buffer, node.index),), node.guard, node.type)
+            return Load(node.buffer, change(node.buffer, node.index), node.guard, node.type)
         return node
 
-    def store(s: Store) -> Store:
-        return replace(s, index=(offset(s.buffer, s.index),))
+    loads = on_expressions(load, Load)
 
     def statement(stmt: Stmt) -> Stmt:
-        if isinstance(stmt, Prefetch):
-            return replace(stmt, index=(offset(stmt.buffer, stmt.index),))
-        return stmt
+        stmt = loads(stmt)
+        if not isinstance(stmt, Stores):
+            return stmt
+        stores = [replace(s, index=change(s.buffer, s.index)) for s in stmt.stores]
+        return replace(stmt, stores=tuple(stores))
 
-    def folded(node: Node) -> Node:
-        if isinstance(node, Load):
-            return Load(node.buffer, (simple(node.index[0]),), node.guard, node.type)
-        return node
+    return statement
 
-    flat = map_module(map_stores(map_expressions(module, load, Load), store), statement)
-    flat = map_expressions(map_module(flat, _substituted_origins), folded, Load)
-    return map_stores(flat, lambda s: replace(s, index=(simple(s.index[0]),)))
+
+def _prefetched(stmt: Stmt) -> Stmt:
+    """What is prefetched, as one offset."""
+    if isinstance(stmt, Prefetch):
+        return replace(stmt, index=(offset(stmt.buffer, stmt.index),))
+    return stmt
 
 
 def _substituted_origins(stmt: Stmt) -> Stmt:
@@ -54,7 +72,7 @@ def _substituted_origins(stmt: Stmt) -> Stmt:
     if not isinstance(stmt, Alloc):
         return stmt
     known: dict[Node, Node] = {x: value for x, value in stmt.origin if _is_sum(value)}
-    body = map_tree_expressions(stmt.body, lambda n: known.get(n, n)) if known else stmt.body
+    body = map_tree_replaced(stmt.body, known) if known else stmt.body
     return replace(stmt, origin=tuple(o for o in stmt.origin if o[0] not in known), body=body)
 
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache, partial, reduce
+from functools import cache, lru_cache, partial, reduce
 from itertools import count, product
 
 from ...lang.nodes import index as ix
@@ -58,8 +58,11 @@ from ..ir.tiles import Tiles
 
 def full_tiles(module: Module) -> Module:
     """Accesses to elements of tiles on the stack lose the conditions that all of them share."""
-    functions = tuple(replace(f, body=_full(f.body, ())) for f in module.functions)
-    return module if functions == module.functions else replace(module, functions=functions)
+    bodies = [_full(f.body, ()) for f in module.functions]
+    if all(body is f.body for body, f in zip(bodies, module.functions, strict=True)):
+        return module
+    pairs = zip(module.functions, bodies, strict=True)
+    return replace(module, functions=tuple(replace(f, body=body) for f, body in pairs))
 
 
 def _full(stmt: Stmt, known: tuple[Node, ...]) -> Stmt:
@@ -67,10 +70,13 @@ def _full(stmt: Stmt, known: tuple[Node, ...]) -> Stmt:
     match stmt:
         case For(var=var, lo=lo, hi=hi, body=body):
             inside = (ix.compare("ge", var, lo), ix.compare("lt", var, hi))
-            return replace(stmt, body=_full(body, (*known, *inside)))
+            made = _full(body, (*known, *inside))
+            return stmt if made is body else replace(stmt, body=made)
         case If(condition=c, body=body, otherwise=otherwise):
-            body = _full(body, (*known, *conjuncts(c)))
-            return replace(stmt, body=body, otherwise=otherwise and _full(otherwise, known))
+            made = _full(body, (*known, *conjuncts(c)))
+            other = otherwise and _full(otherwise, known)
+            same = made is body and other is otherwise
+            return stmt if same else replace(stmt, body=made, otherwise=other)
         case _:
             made = map_children(stmt, lambda child: _full(child, known))
             return _tile(made, known) if isinstance(made, Alloc) else made
@@ -267,16 +273,17 @@ def _moves(load: Load, lanes: Lanes | None) -> bool:
     return lanes is not None and lanes.var in leaves_below(*load.index)
 
 
+@lru_cache(1024)
 def _falls(condition: Node) -> bool:
     """Whether a condition on the number of a lane holds in the first one if it does in any."""
     match condition:
         case Op(op="lt" | "le", operands=(a, b)):
-            rising, falling = direction(a, LANE), direction(b, LANE)
+            less, more = a, b
         case Op(op="gt" | "ge", operands=(a, b)):
-            rising, falling = direction(b, LANE), direction(a, LANE)
+            less, more = b, a
         case _:
             return LANE not in leaves_below(condition)
-    return rising in (0, 1) and falling in (0, -1)
+    return direction(less, LANE) in (0, 1) and direction(more, LANE) in (0, -1)
 
 
 def _is_plain(stmt: If) -> bool:

@@ -23,6 +23,7 @@ from .below import has_below as has_below, leaves_below as leaves_below, postord
 from .dtypes import INDEX, WEAK_FLOAT, WEAK_INT, DType, Type, Weak, bool_, concrete, int64
 from .serials import next_serial as next_serial
 from .transformed import (
+    Replacement as Replacement,
     replaced_all as replaced_all,
     substitute as substitute,
     transform as transform,

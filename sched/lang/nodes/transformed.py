@@ -51,29 +51,38 @@ def transform_all(
 
 
 def replaced_all(roots: tuple[Node, ...], replacement: Mapping[Node, Node]) -> tuple[Node, ...]:
-    """Several roots with nodes replaced; the insides of replaced nodes are not visited, nor those
-    of nodes above none of the leaves that replaced nodes are above."""
-    if not replacement:
-        return roots
-    names = leaves_below(*replacement)
-    done = dict(replacement)
-    begun: list[Node] = []  # nodes that are made once everything below them has been
-    stack: list[Node | None] = [*reversed(roots)]
-    while stack:
-        node = stack.pop()
-        if node is None:  # all below the last one has been
-            node = begun.pop()
-            done[node] = node.with_args(tuple([done[a] for a in node.args]))
-        elif node not in done:
-            if leaves_below(node).isdisjoint(names):
-                done[node] = node
-            elif args := node.args:
-                begun.append(node)
-                stack.append(None)
-                stack += args[::-1]
-            else:
-                done[node] = node
-    return tuple([done[r] for r in roots])
+    """Several roots with nodes replaced."""
+    return Replacement(replacement).of(roots) if replacement else roots
+
+
+class Replacement:
+    """Nodes that are replaced, and what other ones have become. The insides of replaced nodes are
+    not visited, nor those of nodes above none of the leaves that replaced nodes are above."""
+
+    def __init__(self, replacement: Mapping[Node, Node]) -> None:
+        self._names = leaves_below(*replacement)
+        self._done = dict(replacement)
+
+    def of(self, roots: tuple[Node, ...]) -> tuple[Node, ...]:
+        """Several roots with nodes replaced."""
+        names, done = self._names, self._done
+        begun: list[Node] = []  # nodes that are made once everything below them has been
+        stack: list[Node | None] = [*reversed(roots)]
+        while stack:
+            node = stack.pop()
+            if node is None:  # all below the last one has been
+                node = begun.pop()
+                done[node] = node.with_args(tuple([done[a] for a in node.args]))
+            elif node not in done:
+                if leaves_below(node).isdisjoint(names):
+                    done[node] = node
+                elif args := node.args:
+                    begun.append(node)
+                    stack.append(None)
+                    stack += args[::-1]
+                else:
+                    done[node] = node
+        return tuple([done[r] for r in roots])
 
 
 def substitute(root: Node, replacement: dict[Node, Node]) -> Node:

@@ -40,6 +40,8 @@ class Order:
         assert isinstance(self.relation.of, Map)
         met, a, b = self.common, self.source, self.sink
         wrong = unordered_runs(a, b, met, self.kind, relaxed=self.is_free)
+        if wrong.plain_is_empty():
+            return wrong
         pairs = _between(self.relation.of, a, b).intersect(wrong)
         return pairs.intersect_params(context)
 

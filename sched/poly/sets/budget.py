@@ -183,11 +183,13 @@ OUTSIDE = 0
 
 def _in_child() -> None:
     """Ends the budgets of a thread that is not in a forked process."""
+    global _done
     if not forks.is_mine(_lock):
         _spans.clear()
         _looks.clear()
         CONTEXT.set_max_operations(OUTSIDE)
         CONTEXT.reset_operations()
+        _done = 0
 
 
 forks.at_fork(after_in_child=_in_child)
@@ -210,20 +212,32 @@ def spent(most: int = 0) -> int:
     Args:
         most: that it is no more, if it may be more than the limit in force.
     """
+    global _done
     if not _spans:
         return 0
-    least, most = _spans[-1].start, max(_spans[-1].end, most)
+    least, most = max(_spans[-1].start, _done), max(_spans[-1].end, most)
     if _looks:  # nothing in a look goes on beyond its end
         most = max(least, min(most, _looks[-1]))
-    while most - least > max(most >> 6, 64):
-        middle = (least + most) // 2
+    step = _tolerance(least)  # mostly it is little that was done since the last time
+    while most - least > _tolerance(most):
+        middle = min(least + step, (least + most) // 2)
         _set_raw(middle)
         if is_spent():
-            least = middle
+            least, step = middle, 2 * step
         else:
-            most = middle
+            most, step = middle, most
     _set_limit(_spans[-1].end)
+    _done = least
     return most
+
+
+def _tolerance(operations: int) -> int:
+    """How far beyond a count of operations a limit may be that stands for it."""
+    return max(operations >> 6, 64)
+
+
+_done = 0
+"""So many operations isl has done at least since its counter was at 0."""
 
 
 class Tally:
@@ -254,11 +268,13 @@ def counted() -> Iterator[Tally]:
 
 def _restart() -> None:
     """Resets isl's counter of operations to 0; counts under way are told its value."""
+    global _done
     count = _operations() if _tallies else 0
     for tally in _tallies:
         tally.operations += count
         tally.most = max(tally.most, count)
     CONTEXT.reset_operations()
+    _done = 0
 
 
 def _operations() -> int:

@@ -33,7 +33,7 @@ def direction(node: Node, var: Var) -> int | None:
 def expanded(node: Node) -> tuple[dict[Node, int], int]:
     """An index as a sum of multiples of terms, which are no sums themselves, and a constant."""
     terms: dict[Node, int] = {}
-    constant = _expand(node, 1, terms)
+    constant = add_expanded(node, 1, terms)
     return {x: times for x, times in terms.items() if times}, constant
 
 
@@ -41,7 +41,7 @@ def cancelled(node: Node) -> Node:
     """An index with (x // c) * c + x % c replaced by x, which fused loops leave behind, and without
     terms that cancel."""
     every: dict[Node, int] = {}
-    constant = _expand(node, 1, every)
+    constant = add_expanded(node, 1, every)
     terms = {part: times for part, times in every.items() if times}
     changed = len(terms) < len(every)
     for part in list(terms):
@@ -51,7 +51,7 @@ def cancelled(node: Node) -> Node:
                 tiles = next((t for t in terms if _is_quotient(t, x, int(c))), None)
                 if tiles is not None and terms[tiles] == times * c:
                     del terms[part], terms[tiles]
-                    constant += _expand(x, times, terms)
+                    constant += add_expanded(x, times, terms)
                     changed = True
     if not changed:
         return node
@@ -170,21 +170,21 @@ def _is_quotient(node: Node, x: Node, c: int) -> bool:
             return False
 
 
-def _expand(node: Node, times: int, terms: dict[Node, int]) -> int:
+def add_expanded(node: Node, times: int, terms: dict[Node, int]) -> int:
     """Adds a multiple of an index to a sum of terms; gives the constant among them."""
     match node:
         case Const(value=value):
             return int(value) * times
         case Op(op="add", operands=(a, b)):
-            return _expand(a, times, terms) + _expand(b, times, terms)
+            return add_expanded(a, times, terms) + add_expanded(b, times, terms)
         case Op(op="sub", operands=(a, b)):
-            return _expand(a, times, terms) + _expand(b, -times, terms)
+            return add_expanded(a, times, terms) + add_expanded(b, -times, terms)
         case Op(op="neg", operands=(a,)):
-            return _expand(a, -times, terms)
+            return add_expanded(a, -times, terms)
         case Op(op="mul", operands=(a, Const(value=c))):
-            return _expand(a, times * int(c), terms)
+            return add_expanded(a, times * int(c), terms)
         case Op(op="mul", operands=(Const(value=c), b)):
-            return _expand(b, times * int(c), terms)
+            return add_expanded(b, times * int(c), terms)
         case _:
             terms[node] = terms.get(node, 0) + times
             return 0

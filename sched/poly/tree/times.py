@@ -132,7 +132,8 @@ def unordered_runs(a: Run, b: Run, met: Common, kind: str, *, relaxed: bool = Fa
     ordering = [k for k in range(own, len(met.kinds)) if k not in lanes]
     result = Map.empty(_space(a, b))
     if not relaxed:
-        result = result.union(_related(a, b, together, ordering))
+        if ordering:
+            result = result.union(_related(a, b, together, ordering))
         if met.position > 0 or (met.position == 0 and (kind != "anti" or not lanes)):
             result = result.union(_related(a, b, [*together, *ordering]))
     for k in range(own, len(met.kinds)):

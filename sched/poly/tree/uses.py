@@ -46,12 +46,18 @@ def _without_storage(body: tuple[Tree, ...], but: Collection[Tensor]) -> tuple[T
     return tuple(made)
 
 
-def shape(node: Tree) -> tuple[object, ...]:
-    """A tree as a value: without names, and without the lines that made it."""
+def shape(node: Tree, kinds: bool = True) -> tuple[object, ...]:
+    """A tree as a value: without names, and without the lines that made it.
+
+    Args:
+        kinds: tell loops of different kinds apart; else only what runs in which iterations.
+    """
     if isinstance(node, Stage):
         return (node.run,)
-    body = tuple(map(shape, node.body))
+    body = tuple([shape(x, kinds) for x in node.body])
     match node:
+        case Loop() if not kinds:
+            return ("loop", body)
         case Loop(kind=kind, full_tile=tile):
             return ("loop", kind, tile, body)
         case Alloc(func=func):
