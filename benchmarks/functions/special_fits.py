@@ -6,6 +6,7 @@ Each entry is a table of coefficients of `math_doubles`, `math_erf`, `math_gamma
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -60,14 +61,104 @@ def odd_quotient(f: Any, high: Any, above: int, below: int, dtype: type = np.flo
     )
 
 
-def _scaled_erfc(a: Any) -> Any:
-    return exp(a * a) * erfc(a)
+def erf_near_zero(place: Any) -> Fit:
+    """erf x = x + x (c[0] + c[1] (x**2 - place) + ...), |x| < 1.3."""
+    return Fit(
+        lambda v: erf(sqrt(v + place)) / sqrt(v + place) - 1,
+        lambda v: sqrt(v + place) / erf(sqrt(v + place)),
+        -place,
+        mpf("1.6903") - place,
+        14,
+    )
 
 
-def _tail(t: Any) -> Any:
-    """(1 + 2 a) e**a**2 erfc a, where t = (a - 4) / (a + 4)."""
-    a = 4 * (1 + t) / (1 - t)
-    return (1 + 2 * a) * _scaled_erfc(a)
+def root_of_erfc(place: Any) -> Fit:
+    """(erfc x)**(-1/8) = c[0] + c[1] (x - place) + ..., 1.3 <= x <= 5.95, by the error of erf."""
+
+    def root(v: Any) -> Any:
+        return erfc(v + place) ** (-mpf(1) / 8)
+
+    return Fit(
+        root,
+        lambda v: 8 * erfc(v + place) / root(v),
+        mpf("1.2999") - place,
+        mpf("5.95") - place,
+        18,
+    )
+
+
+@dataclass(frozen=True)
+class Tail:
+    """What erfc is made of, in a variable v = place - centre / (a + centre) of the argument a.
+
+    Attributes:
+        first: P(0), which is nearly one of the numbers with few digits: so place was chosen.
+        most: the largest a.
+    """
+
+    centre: int
+    place: float
+    first: float
+    most: float
+    dtype: type
+
+    def argument(self, v: Any) -> Any:
+        return self.centre / (self.place - v) - self.centre
+
+    def product(self, v: Any) -> Any:
+        """P(v) = (a + centre) e**a**2 erfc a."""
+        a = self.argument(v)
+        return (a + self.centre) * exp(a * a) * erfc(a)
+
+    def slope(self, v: Any) -> Any:
+        """What a relative error of 1 / (a + centre) changes the logarithm of e**a**2 erfc a by."""
+        a = self.argument(v)
+        return (a + self.centre) * (2 / (sqrt(pi) * exp(a * a) * erfc(a)) - 2 * a)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        return self.place - 1, self.place - self.centre / (self.most + self.centre)
+
+    def rest(self, count: int) -> Fit:
+        """c of P(v) = first + v (c[0] + c[1] v + ...)."""
+        return Fit(
+            lambda v: (self.product(v) - self.first) / v,
+            lambda v: v / self.product(v),
+            *self.ends,
+            count,
+            self.dtype,
+        )
+
+    def slopes(self) -> Fit:
+        return Fit(self.slope, lambda v: 1 / self.slope(v), *self.ends, 4, self.dtype, False)
+
+
+def logarithm(count: int, dtype: type = np.float64) -> Fit:
+    """log2 m = 2/log(2) s (1 + z/3 + z**2 (c[0] + c[1] z + ...)), less the factor in c."""
+    return Fit(
+        lambda z: (_artanh(z) - 1 - z / 3) / z**2 * 2 / log(mpf(2)),
+        lambda z: z**2 * log(mpf(2)) / 2,
+        0,
+        _S,
+        count,
+        dtype,
+    )
+
+
+def power_of_2(count: int, dtype: type = np.float64) -> Fit:
+    """2**r = 1 + r log(2) + r**2 (c[0] + c[1] r + ...) for |r| <= 1/2."""
+    return Fit(
+        lambda r: (mpf(2) ** r - 1 - r * log(mpf(2))) / r**2,
+        lambda r: r**2 / mpf(2) ** r,
+        mpf("-0.5001"),
+        mpf("0.5001"),
+        count,
+        dtype,
+    )
+
+
+TAIL_32 = Tail(3, 0.565185546875, 1.1999313831329346, 10.2, np.float32)
+TAIL_64 = Tail(4, 0.4990234375, 1.0940912847962618, 27.3, np.float64)
 
 
 def near_zeros(at: int, constant: float) -> Quotient:
@@ -94,17 +185,16 @@ FITS: dict[str, Fit | Quotient] = {
         lambda z: (2 * _artanh(z) - 2 - 2 * z / 3) / z**2, lambda z: z**2 / 2, 0, _S, 7
     ),
     "erf, float32": odd_quotient(erf, mpf("3.94"), 6, 7),
-    "erfc, float32": Quotient(_scaled_erfc, lambda a: 1 / _scaled_erfc(a), 0, mpf("10.2"), 6, 7),
-    "erf, small": Fit(
-        lambda u: (erf(sqrt(u)) / sqrt(u) - 2 / sqrt(pi)) / u, lambda u: u, 0, mpf("0.26"), 9
-    ),
-    "erfc, large": Fit(
-        lambda t: (_tail(t) - _tail(mpf(0))) / t,
-        lambda t: abs(t) / _tail(t),
-        (mpf("0.499") - 4) / (mpf("0.499") + 4),
-        mpf("0.75"),
-        21,
-    ),
+    "erf, float64, near 0": erf_near_zero(mpf("0.87109375")),
+    "erf, float64, beyond": root_of_erfc(mpf("1.22119140625")),
+    "erfc, float32": TAIL_32.rest(9),
+    "erfc, float64": TAIL_64.rest(22),
+    "slope of erfc, float32": TAIL_32.slopes(),
+    "slope of erfc, float64": TAIL_64.slopes(),
+    "log2 of pow, float32": logarithm(3, np.float32),
+    "log2 of pow, float64": logarithm(7),
+    "exp2 of pow, float32": power_of_2(5, np.float32),
+    "exp2 of pow, float64": power_of_2(10),
     "lgamma, from 1 to 2": near_zeros(1, 0.48),
     "lgamma, from 2 to 3": near_zeros(2, 0.385),
 }

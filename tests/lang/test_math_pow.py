@@ -73,7 +73,7 @@ def test_error(of_floats: tuple[ps.DType, ps.Func, ps.Kernel]) -> None:
         error = np.abs(kernel(x, y).astype(wide) - true) / unit
     counted = np.isfinite(true.astype(dtype.numpy))
     # long double has a relative error of its own in powers, of 2**-11 float64 ULP and a little.
-    assert error[counted].max() <= (0.51 if dtype is ps.float32 else 1.06)
+    assert error[counted].max() <= (0.85 if dtype is ps.float32 else 1.06)
 
 
 @pytest.mark.parametrize("name", ["int8", "uint16", "int32", "uint64"])

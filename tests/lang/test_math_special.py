@@ -16,8 +16,8 @@ import polysched as ps
 Array = np.ndarray[Any, Any]
 NAMES = ("erf", "erfc", "gamma", "lgamma")
 FLOATS = (ps.float32, ps.float64)
-#: The largest error in ULP that is allowed in float64. float32 has 0.51 everywhere.
-BOUNDS = {"erf": 0.9, "erfc": 1.01, "gamma": 1.1, "lgamma": 1.0}
+#: The largest errors in ULP that are allowed in float32 and float64: those of the documentation.
+BOUNDS = {"erf": (0.51, 1.3), "erfc": (0.97, 1.45), "gamma": (0.51, 1.1), "lgamma": (0.51, 1.0)}
 SPECIAL = (0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, 2.0, -1.0, -2.0, 1e-30, -1e-30, 300.0, -300.5)
 VALUES = json.loads((Path(__file__).parent / "special_values.json").read_text())
 """By function: arguments, the nearest float64 of the true results, and what that leaves."""
@@ -71,7 +71,7 @@ def test_error_at_hard_places(compiled: Any, name: str) -> None:
         fits = np.isfinite(high.astype(dtype.numpy)) & np.isfinite(found)
     error = np.abs((found[fits] - high[fits]) - low[fits]) / unit(high[fits], dtype)
     assert fits.sum() > 10
-    assert error.max() <= (0.51 if dtype is ps.float32 else BOUNDS[name]), x[fits][error.argmax()]
+    assert error.max() <= BOUNDS[name][FLOATS.index(dtype)], x[fits][error.argmax()]
 
 
 def _lgamma(x: Array) -> Array:
@@ -104,7 +104,7 @@ def test_error_of_float32(name: str, compiled: Any) -> None:
     assert np.isfinite(found[counts]).all()
     error = np.abs(found[counts] - true[counts]) / unit(true[counts], dtype)
     # scipy's own error in float64 is up to some units.
-    assert error.max() <= (0.51 if dtype is ps.float32 else 1000)
+    assert error.max() <= (BOUNDS[name][0] if dtype is ps.float32 else 1000)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -9,7 +9,6 @@ multiply-adds for what a product rounds off.)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, nan
 
 from ..nodes.dtypes import DType, float32, float64
 from .math_log import SERIES_64, log64_parts
@@ -22,7 +21,6 @@ from .math_terms import (
     constant,
     fma,
     polynomial,
-    power_of_two,
     select,
 )
 
@@ -94,10 +92,6 @@ class Double:
         """The product with a power of two, or with any number where there is no low part."""
         return Double(self.high * factor, None if self.low is None else self.low * factor)
 
-    def scaled(self, n: Term) -> Double:
-        """The product with 2**n, n being that of `exp_parts`."""
-        return Double(scaled(self.high, n), None if self.low is None else scaled(self.low, n))
-
     def negated(self) -> Double:
         return self.times(-1.0)
 
@@ -153,14 +147,6 @@ def _log_near_one(f: Term) -> Double:
     return of_s * fast_sum(constant(2.0, float64), more.high).with_more(more.rest)
 
 
-def with_limits(x: Term, found: Double) -> Double:
-    """The logarithm of any x >= 0, and NaN of NaN, from what was found for x as a finite one."""
-    is_inner = apply("and", x > 0.0, x < inf)
-    limit = select(x > 0.0, x, select(x.equals(0.0), constant(-inf, float64), nan))
-    low = None if found.low is None else select(is_inner, found.low, 0.0)
-    return Double(select(is_inner, found.high, limit), low)
-
-
 # powers of e --------------------------------------------------------------------------------------
 def exp_parts(dtype: DType, x: Double) -> tuple[Term, Double]:
     """n and p such that e**x = 2**n p, for |x| <= 1000; n + 2 bias are the lowest bits of an
@@ -183,14 +169,3 @@ def limited(x: Double) -> Double:
     if x.low is None:
         return Double(high)
     return Double(high, select(apply("eq", high, x.high), x.low, 0.0))
-
-
-def scaled(p: Term, n: Term) -> Term:
-    """2**n p for n of `exp_parts`: only the last of two products rounds."""
-    half = n >> 1
-    return p * power_of_two(half) * power_of_two(n - half)
-
-
-def exp_of(dtype: DType, x: Double) -> Term:
-    n, p = exp_parts(dtype, limited(x))
-    return scaled(p.high, n)

@@ -1,32 +1,49 @@
-"""The error function and its complement, both of which compute in float64.
+"""The error function and its complement.
 
-Of float32, erf x = x p(x**2) / q(x**2), and erfc a = e**-a**2 p(a) / q(a) for a >= 0. Of float64,
-erf a is a series for a < 1/2, whose first term is a sum of two numbers, and beyond
+Of float32, erf x = x p(x**2) / q(x**2), which is computed in float64. Of float64 it is
+x + x p(x**2 - c) for |x| < 1.3, and beyond 1 - p(|x| - c)**-8: there are no powers of e, and what
+a power multiplies an error with is made up for by how small erfc is. Both are polynomials around a
+place c in the interval, so that their first coefficients decide, and hardly anything cancels.
 
-    erfc a = e**-a**2 P(t) / (1 + 2 a),    t = (a - 4) / (a + 4),
+The complement has to be exact however small it is. For a = |x|, with G(a) = e**a**2 erfc a,
 
-in which all but P, less its constant, is computed with what its roundings leave out.
+    erfc a = e**-a**2 q P(v),    q = 1 / (a + c),    v = place - c q.
+
+Of q only so many digits are taken that v is exact. Then `off`, what is missing from q relatively,
+is exact, too, and is made up for: it changes log G by K(v) off, where K = -(a + c) G'(a) / G(a).
+That is added to what the square of a rounds off, so that one formula has all digits from 0 on.
 
 The coefficients are of minimax polynomials for the relative error.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..nodes.dtypes import DType, float32, float64
-from .math_doubles import Double, exp_of, exp_parts, fast_sum, limited
+from .math_exp import exp_coefficients
 from .math_terms import (
     Term,
     absolute,
     at_least,
     at_most,
     bits,
-    constant,
     fma,
+    for_type,
     from_bits,
+    interleaved,
     polynomial,
+    power_of_two,
     select,
 )
 from .math_wide import in_float64
+
+_LOG2_E = 1.4426950408889634
+#: log(2) as the sum of two numbers of each type.
+_LN2: dict[DType, tuple[float, float]] = {
+    float32: (0.6931471824645996, -1.9046542121259336e-09),
+    float64: (0.6931471805599453, 2.3190468138462996e-17),
+}
 
 _ERF_32 = (
     (
@@ -38,35 +55,90 @@ _ERF_32 = (
         0.00021838729965224741, 9.34583552233623e-06, 4.0137457352557375e-08,
     ),
 )  # fmt: skip
-_ERFC_32 = (
+#: Where the formula of float64 changes, and from where on it gives 1.
+_LIMIT, _ONE = 1.3, 5.95
+#: A place, and c[k] of erf x = x + x (c[0] + c[1] (x**2 - place) + ...), |x| < 1.3.
+_NEAR = (
+    0.87109375,
     (
-        1.0000000000010825, 1.6147804999044473, 1.2814569784270415, 0.6120187730164943,
-        0.18362571430916094, 0.03288630499144537, 0.002793855940148505,
+        -0.12877191955905332, -0.22902738815711451, 0.06166464196172032, -0.01381663301464673,
+        0.002584852830598745, -0.00041188058008104336, 5.697095207089928e-05,
+        -6.950380403499013e-06, 7.577670720170173e-07, -7.463457370403872e-08,
+        6.700600956342841e-09, -5.525172923363621e-10, 4.262009671660617e-11,
+        -3.0722547521990046e-12,
     ),
+)  # fmt: skip
+#: A place, and c[k] of (erfc x)**(-1/8) = c[0] + c[1] (x - place) + ..., 1.3 <= x <= 5.95.
+_ROOT = (
+    1.22119140625,
     (
-        1.0, 2.7431596671869936, 3.376781193625817, 2.4314014926784737, 1.1139364541285959,
-        0.3279430349394333, 0.05828949881259486, 0.004951980001861633,
+        1.3625730315627214, 0.5139680734586193, 0.24476539332536779, 0.07367273833400778,
+        0.020476940424097277, 0.005227236555806742, 0.0011061081525571225, 0.00023996313019838318,
+        4.541079629280439e-05, 7.868359589022724e-06, 1.3435446443408298e-06,
+        3.7297772423562884e-07, -7.479876313895771e-08, 5.73341922770764e-08,
+        -1.6330009573862444e-08, 3.889719303151093e-09, -5.083198599157527e-10,
+        3.731856700810162e-11,
     ),
 )  # fmt: skip
-#: 2 / sqrt(pi), and c[k] of erf x = x (2 / sqrt(pi) + x**2 (c[0] + c[1] x**2 + ...)), |x| < 1/2.
-_FIRST = (1.1283791670955126, 1.533545961316588e-17)
-_SMALL = (
-    -0.3761263890318375, 0.1128379167095453, -0.0268661706448406, 0.005223977618499289,
-    -0.0008548326085573422, 0.00012055256476439658, -1.4921803935678477e-05,
-    1.6345313698713497e-06, -1.4388681766094242e-07,
-)  # fmt: skip
-#: P(0), and c[k] of P(t) = P(0) + t (c[0] + c[1] t + ...), for 1/2 <= a <= 28.
-_AT_4 = (1.2329951186255526, -4.625318921008717e-17)
-_TAIL = (
-    -0.1396211168405625, 0.015379652102619264, 0.06809705425469026, -0.10103906603625928,
-    0.09373283499845601, -0.06633036581357674, 0.037167515535336614, -0.016197734037911107,
-    0.005031970002101581, -0.0007577734544156387, -0.00019925686126983345, 0.00015062252889671448,
-    -2.4398466484175455e-05, -1.122483807850165e-05, 5.707498502055288e-06, 2.997446394698246e-07,
-    -8.210057916089701e-07, 6.684934486294631e-08, 1.0449783997718346e-07,
-    -1.2155987426343457e-08, -1.0090514210865472e-08,
-)  # fmt: skip
-#: Where the series ends.
-_HALF = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class _Tail:
+    """The constants of erfc in a float type.
+
+    Attributes:
+        centre: c.
+        dropped: how many of the lowest bits of q are not taken.
+        most: erfc is 0 from here on.
+        place: c q where v is 0.
+        first, rest: c[0] and c[1], c[2], ... of P. The first has fewer digits than its type.
+        slope: the coefficients of K.
+        margin: the exponent that is added at first, so that the product with 2**n is normal.
+    """
+
+    centre: float
+    dropped: int
+    most: float
+    place: float
+    first: float
+    rest: tuple[float, ...]
+    slope: tuple[float, ...]
+    margin: int
+
+
+_TAILS: dict[DType, _Tail] = {
+    float32: _Tail(
+        centre=3.0,
+        dropped=3,
+        most=10.2,
+        place=0.565185546875,
+        first=1.1999313831329346,
+        rest=(
+            -2.108440637588501, 2.8977291584014893, -3.018195867538452, 2.1834208965301514,
+            -0.7913906574249268, -0.2690434157848358, 0.43295133113861084, -0.026695694774389267,
+            -0.16617253422737122,
+        ),
+        slope=(1.9990112781524658, -2.7526614665985107, 1.5298633575439453, 1.0944957733154297),
+        margin=32,
+    ),
+    float64: _Tail(
+        centre=4.0,
+        dropped=2,
+        most=27.3,
+        place=0.4990234375,
+        first=1.0940912847962618,
+        rest=(
+            -1.9470691246421101, 3.080188785964414, -4.306205439240598, 5.266506016544805,
+            -5.539774441029661, 4.865384927838844, -3.363147705908745, 1.5634019898936529,
+            -0.14838251051519405, -0.46208501504505095, 0.36192741342096685, -0.016844858301653966,
+            -0.1534615046415259, 0.07759253058897782, 0.04587707750225324, -0.05561659881938977,
+            -0.009715535044623365, 0.0325093929263213, 0.0012197022465203313, -0.016073651926128987,
+            -0.0008857117077256197, 0.0041247721736682764,
+        ),
+        slope=(1.8932411767211756, -3.0827589740762305, 3.5312741906112617, -1.6687233316375394),
+        margin=60,
+    ),
+}  # fmt: skip
 
 
 def _erf(dtype: DType, x: Term) -> Term:
@@ -75,47 +147,53 @@ def _erf(dtype: DType, x: Term) -> Term:
         square = x * x
         return x * polynomial(square, _ERF_32[0]) / polynomial(square, _ERF_32[1])
     a = absolute(x)
-    found = select(a < _HALF, _near_zero(a).high, _less(1.0, _beyond(a)))
+    near = fma(a, polynomial(fma(a, a, -_NEAR[0]), _NEAR[1]), a)
+    power = polynomial(at_most(a, _ONE) - _ROOT[0], _ROOT[1])
+    for _ in range(3):
+        power = power * power
+    found = select(a < _LIMIT, near, 1.0 - 1.0 / power)
     return from_bits(bits(found) | (bits(x) & float64.format.sign))
 
 
-def _erfc(dtype: DType, x: Term) -> Term:
-    if dtype == float32:
-        a = at_most(absolute(x), 10.2)
-        p, q = (polynomial(a, c) for c in _ERFC_32)
-        found = exp_of(dtype, Double(a * a * -1.0)) * p / q
-        return select(x < 0.0, 2.0 - found, found)
-    small, beyond = _near_zero(x), _beyond(absolute(x))
-    near = _less(1.0, small)
-    far = select(x < 0.0, _less(2.0, beyond), beyond.high)
-    return select(absolute(x) < _HALF, near, far)
+def _erfc(x: Term) -> Term:
+    """Of P the sum has two parts, and so have the products; they are rounded once."""
+    c = for_type(_TAILS, x.dtype)
+    a = at_most(absolute(x), c.most)
+    kept = x.dtype.unsigned.max - ((1 << c.dropped) - 1)
+    q = from_bits(bits(1.0 / (a + c.centre)) & kept)
+    v = fma(q, -c.centre, c.place)
+    off = fma(-1.0 * q, a, fma(q, -c.centre, 1.0))
+    scale, r, more = _reduced(a, c.margin)
+    more = fma(off, polynomial(v, c.slope), more)
+    above = interleaved(v, c.rest[3:])
+    above = fma(v, fma(v, above, c.rest[2]), c.rest[1])
+    rest = fma(v, above, c.rest[0])
+    p = fma(v, rest, c.first)
+    p_low = fma(v, fma(v, above, c.rest[0] - rest), fma(v, rest, c.first - p))
+    m = q * p
+    m_low = fma(q, p_low, fma(q, p, -1.0 * m))
+    found = _times_power(m, m_low, r, more) * scale * 2.0**-c.margin
+    return select(x < 0.0, 2.0 - found, found)
 
 
-def _less(whole: float, x: Double) -> Term:
-    """whole - x, rounded once but for what is lost in the low part."""
-    total = whole - x.high
-    return total + (((whole - total) - x.high) - x.rest)
+def _reduced(a: Term, margin: int) -> tuple[Term, Term, Term]:
+    """2**(n + margin), and two numbers the sum of which is -a**2 - n log(2)."""
+    f, (ln2, ln2_low) = a.dtype.format, for_type(_LN2, a.dtype)
+    square = a * a
+    shifter = 1.5 * 2.0**f.mantissa + f.bias + margin
+    shifted = fma(square, -_LOG2_E, shifter)
+    n = shifted - shifter
+    r = fma(n, -ln2, -1.0 * square)
+    return power_of_two(bits(shifted)), r, fma(n, -ln2_low, fma(-1.0 * a, a, square))
 
 
-def _near_zero(x: Term) -> Double:
-    """erf x for |x| < 1/2, whose high part is the nearest number."""
-    square = x * x
-    tail = x * square * polynomial(square, _SMALL)
-    first = x * _FIRST[0]
-    low = fma(x, _FIRST[1], fma(x, _FIRST[0], -1.0 * first))
-    return fast_sum(first, tail + low)
+def _times_power(m: Term, m_low: Term, r: Term, more: Term) -> Term:
+    """(m + m_low) e**(r + more), rounded once."""
+    e = 1.0 + r
+    e_low = fma(r * r, interleaved(r, exp_coefficients(r.dtype)), (1.0 - e) + r)
+    power = e + e_low
+    e_low = fma(more, power, e_low)
+    return fma(m, e, fma(m, e_low, m_low * power))
 
 
-def _beyond(a: Term) -> Double:
-    """erfc a for a >= 1/2."""
-    a = at_most(a, 28.0)
-    minus_square = a * a * -1.0
-    n, e = exp_parts(float64, limited(Double(minus_square, fma(-1.0 * a, a, -1.0 * minus_square))))
-    t = (a - 4.0) / (a + 4.0)
-    p = fast_sum(constant(_AT_4[0], float64), t * polynomial(t, _TAIL)).with_more(_AT_4[1])
-    twice = fast_sum(2.0 * a, constant(1.0, float64))
-    found = e * p / twice
-    return found.scaled(n)
-
-
-FUNCTIONS = {"erf": in_float64(_erf), "erfc": in_float64(_erfc)}
+FUNCTIONS = {"erf": in_float64(_erf), "erfc": _erfc}

@@ -1,11 +1,17 @@
-"""Powers: of floats by e**(y log |x|), of integers by squares and products."""
+"""Powers: of floats by 2**(y log2 |x|), of integers by squares and products.
+
+The logarithm and its product with y are sums of two numbers, in the type of the arguments. All
+that is special has a branch of its own, bases below zero too.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import inf, nan
 
-from ..nodes.dtypes import DType, float64
-from .math_doubles import exp_of, log_double, whole, with_limits
+from ..nodes.dtypes import DType, float32, float64, int32
+from .math_log import SERIES_64, SQRT_HALF_32, log64_parts
+from .math_sums import fast_two_sum, two_product
 from .math_terms import (
     Term,
     absolute,
@@ -13,12 +19,16 @@ from .math_terms import (
     at_least,
     at_most,
     bits,
+    cast,
     constant,
+    fma,
+    for_type,
     from_bits,
+    polynomial,
+    power_of_two,
     rarely,
     select,
 )
-from .math_wide import in_float64
 
 #: Exponents beyond give what this one gives: 0, 1 or inf.
 _LARGE = 2.0**100
@@ -26,29 +36,154 @@ _LARGE = 2.0**100
 _USUAL_BITS = 5
 
 
+@dataclass(frozen=True, slots=True)
+class _Constants:
+    """The constants of one float type, those of two parts as sums of two numbers.
+
+    first, second, log: of log2(1 + f) = s (first + z (second + z (log[0] + log[1] z + ...))).
+    exp2: c[k] of 2**r = 1 + r ln2 + r**2 (c[0] + c[1] r + ...), |r| <= 1/2.
+    infinity: its bits.
+    unit: what the exponent of an argument is counted in, as a float, before it is shifted down.
+    """
+
+    first: tuple[float, float]
+    second: tuple[float, float]
+    log: tuple[float, ...]
+    ln2: float
+    exp2: tuple[float, ...]
+    infinity: int
+    unit: float
+
+
+_CONSTANTS: dict[DType, _Constants] = {
+    float32: _Constants(
+        first=(2.885390043258667, 3.851926067000022e-08),
+        second=(0.9617967009544373, -7.028461812552678e-09),
+        log=(0.5770801901817322, 0.41184988617897034, 0.3378220498561859),
+        ln2=0.6931471824645996,
+        exp2=(
+            0.24022647738456726, 0.055503614246845245, 0.009618483483791351, 0.00133906037081033,
+            0.00015337720105890185,
+        ),
+        infinity=0x7F800000,
+        unit=2.0**-23,
+    ),
+    float64: _Constants(
+        first=(2.8853900817779268, 4.0710547481862066e-17),
+        second=(0.9617966939259756, 5.0577616648125907e-17),
+        log=(
+            0.577078016355618, 0.4121985830919399, 0.32059890227364457, 0.2623077011110968,
+            0.2219839987709053, 0.19125512930110436, 0.19038579429050514,
+        ),
+        ln2=0.6931471805599453,
+        exp2=(
+            0.24022650695910122, 0.055504108664820744, 0.009618129107597026, 0.001333355814668419,
+            0.00015403530454025205, 1.5252733548320465e-05, 1.3215436623166742e-06,
+            1.0178184174536247e-07, 7.07357796385617e-09, 4.4363631013645837e-10,
+        ),
+        infinity=0x7FF0000000000000,
+        unit=1.0,
+    ),
+}  # fmt: skip
+
+
 def power(x: Term, y: Term) -> Term:
     """x**y; an integer that does not fit wraps, and negative powers of integers are 0."""
     return _of_integers(x, y) if x.dtype.is_int else _of_floats(x, y)
 
 
-def _of_floats_in_float64(dtype: DType, x: Term, y: Term) -> Term:
+def _of_floats(x: Term, y: Term) -> Term:
+    """What is not usual is every x that is not a normal number above zero, and every result that is
+    not one, or next to one that is not."""
+    c = for_type(_CONSTANTS, x.dtype)
+    n, f = _parts(x, 0.0)
+    e, e_low = _exponent(y, n, f)
+    n, p = _exp2(e, e_low)
+    found = from_bits(bits(p) + (n << x.dtype.format.mantissa))
+    size = float(x.dtype.format.bias - 1)
+    least = 1 << x.dtype.format.mantissa
+    is_usual = apply("and", bits(x) - least < c.infinity - least, absolute(e) < size)
+    return rarely(apply("not", is_usual), _special(x, y), found)
+
+
+def _special(x: Term, y: Term) -> Term:
     """C's special values, which are NumPy's, too."""
-    a = absolute(x)
-    log_a = with_limits(a, log_double(dtype, a))
-    limited = at_least(at_most(y, _LARGE), -_LARGE)
-    found = exp_of(dtype, whole(limited, dtype) * log_a)
+    dtype = x.dtype
+    a, limited = absolute(x), at_least(at_most(y, _LARGE), -_LARGE)
+    lift = -float(dtype.format.mantissa + 1)
+    tiny = a < 2.0 ** (1 - dtype.format.bias)
+    n, f = _parts(select(tiny, a * 2.0**-lift, a), select(tiny, constant(lift, dtype), 0.0))
+    e, e_low = _exponent(limited, n, f)
+    most = float(2 * dtype.format.bias)
+    e_low = select(absolute(e) < most, e_low, 0.0)
+    n, p = _exp2(at_least(at_most(e, most), -most), e_low, 2 * dtype.format.bias)
+    half = n >> 1
+    found = p * power_of_two(half) * power_of_two(n - half)
+    # Of a base that is 0 or infinite: which of the two the power is.
+    is_small = (a > 1.0) ^ (limited > 0.0)
+    edge = select(is_small, constant(0.0, dtype), inf)
+    found = select(apply("or", a.equals(0.0), a.equals(inf)), edge, found)
     half = y * 0.5
     is_whole = apply("eq", apply("trunc", y), y)
     is_odd = apply("and", is_whole, apply("ne", apply("trunc", half), half))
-    sign = select(is_odd, bits(x) & float64.format.sign, 0)
-    signed = from_bits(bits(found) | sign)
+    signed = from_bits(bits(found) | select(is_odd, bits(x) & dtype.format.sign, 0))
     has_value = apply("or", is_whole, apply("or", x.equals(inf), apply("ge", x, 0.0)))
     has_value = apply("or", has_value, x.equals(-inf))
-    defined = select(has_value, signed, constant(nan, float64))
-    return select(apply("or", x.equals(1.0), y.equals(0.0)), constant(1.0, float64), defined)
+    defined = select(has_value, signed, constant(nan, dtype))
+    is_nan = apply("or", apply("ne", x, x), apply("ne", y, y))
+    defined = select(is_nan, x + y, defined)
+    return select(apply("or", x.equals(1.0), y.equals(0.0)), constant(1.0, dtype), defined)
 
 
-_of_floats = in_float64(_of_floats_in_float64)
+def _parts(x: Term, lift: Term | float) -> tuple[Term, Term]:
+    """n / unit and f, where x = 2**(n - lift) (1 + f) is a normal number."""
+    if x.dtype == float64:
+        n, f, *_ = log64_parts(x, lift, SERIES_64)
+        return n, f
+    exponent = (bits(x) - SQRT_HALF_32) & 0xFF800000
+    f = from_bits(bits(x) - exponent) - 1.0
+    n = cast(cast(exponent, int32), float32)
+    return (fma(lift, 2.0**23, n) if isinstance(lift, Term) else n), f
+
+
+def _exponent(y: Term, n: Term, f: Term) -> tuple[Term, Term]:
+    """y (n + log2(1 + f)) as a sum of two numbers, from n / unit.
+
+    log2(1 + f) = s (c[0] + z (c[1] + z q(z))) for s = f / (2 + f) and z = s**2. What is known late
+    is added last: one element keeps a machine waiting for itself.
+    """
+    c = for_type(_CONSTANTS, y.dtype)
+    inverse = 1.0 / (2.0 + f)
+    s = f * inverse
+    s_low = fma(-1.0 * s, f, fma(s, -2.0, f)) * inverse  # f - 2 s is exact
+    z, z_low = two_product(s, s)
+    z_low = fma(s + s, s_low, z_low)
+    q = polynomial(z, c.log)
+    u = fma(z, q, c.second[0])
+    u_low = fma(z, q, c.second[0] - u)
+    tail, tail_low = two_product(z, u)
+    tail_low = fma(z, u_low, fma(z_low, u, fma(z, c.second[1], tail_low)))
+    factor, factor_low = fast_two_sum(constant(c.first[0], y.dtype), tail)
+    factor_low = (factor_low + c.first[1]) + tail_low
+    log, log_low = two_product(s, factor)
+    log_low = fma(s, factor_low, fma(s_low, factor, log_low))
+    total = fma(n, c.unit, log)
+    rest = fma(n, c.unit, -1.0 * total) + log
+    e, e_low = two_product(y, total)
+    return e, fma(y, log_low, fma(y, rest, e_low))
+
+
+def _exp2(e: Term, e_low: Term, offset: int = 0) -> tuple[Term, Term]:
+    """n + offset, as the lowest bits of an integer, and p, where 2**(e + e_low) = 2**n p."""
+    c = for_type(_CONSTANTS, e.dtype)
+    shifter = 1.5 * 2.0**e.dtype.format.mantissa + offset
+    shifted = e + shifter
+    r = e - (shifted - shifter)
+    high, low = two_product(r, constant(c.ln2, e.dtype))
+    low = fma(e_low, c.ln2, low)
+    one, off = fast_two_sum(constant(1.0, e.dtype), high)
+    more = fma(r * r, polynomial(r, c.exp2), off)
+    return bits(shifted), one + fma(low, one + more, more)
 
 
 def _of_integers(x: Term, y: Term) -> Term:
