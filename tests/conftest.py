@@ -2,8 +2,8 @@
 compiles a text once.
 
 `make quick` leaves out what is marked slow. Of a table of rows that are not, it takes those that
-are marked quick, which were chosen for what they mean; else a few that are spread over the table by
-their names, so that they stay the same where others are added.
+are marked quick, which were chosen for what they mean, or are cheap; else two that are spread over
+the table by their names, so that they stay the same where others are added.
 """
 
 from __future__ import annotations

@@ -6,10 +6,8 @@ its first store, a load happens where its guard holds. Operators mean what the i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -46,8 +44,7 @@ iteration."""
 Path = tuple[Step, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Touch:
+class Touch(NamedTuple):
     """An access: the element as the index says, and the memory that it means."""
 
     buffer: Buffer
@@ -55,8 +52,7 @@ class Touch:
     location: Location
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(NamedTuple):
     """A store that happens. `reads` are the loads that its value and its index needed; `atomic`
     says that loading and storing is one atomic step."""
 
@@ -111,8 +107,7 @@ class Machine:
         """Everything, from the first function to the last."""
         with np.errstate(all="ignore"):
             for number, function in enumerate(self.module.functions):
-                with self._at("seq", number):
-                    self._run(function.body, {})
+                self._run(function.body, {}, ("seq", number))
 
     def array(self, buffer: Buffer) -> Array:
         """What is in a buffer; elements that were never written are garbage."""
@@ -138,12 +133,16 @@ class Machine:
 
     def touch(self, buffer: Buffer, element: Element) -> Touch | None:
         """The memory of an element; None if it is outside."""
-        at = [x - lo for x, (lo, _) in zip(element, self.boxes[buffer], strict=True)]
+        box = self.boxes[buffer]
+        at = [x - lo for x, (lo, _) in zip(element, box, strict=True)]
         if buffer.fold is not None:
             at[buffer.fold.axis] %= buffer.fold.planes
-        inside = all(0 <= x < n for x, (_, n) in zip(at, self.boxes[buffer], strict=True))
-        life = (self.lives[buffer],) if buffer in self.lives else ()
-        return Touch(buffer, element, (buffer, (*life, *at))) if inside else None
+        for x, (_, n) in zip(at, box, strict=True):
+            if not 0 <= x < n:
+                return None
+        life = self.lives.get(buffer)
+        place = tuple(at) if life is None else (life, *at)
+        return Touch(buffer, element, (buffer, place))
 
     def _value(self, location: Location) -> Any:
         if location not in self.memory:
@@ -174,23 +173,21 @@ class Machine:
         return found
 
     # statements -------------------------------------------------------------------------------
-    @contextmanager
-    def _at(self, kind: str, number: int) -> Iterator[None]:
-        self.path.append((kind, number))
-        yield
-        self.path.pop()
-
-    def _run(self, stmt: Stmt, env: Env) -> None:
+    def _run(self, stmt: Stmt, env: Env, at: Step | None = None) -> None:
+        """A statement, one level farther inside if `at` says where there."""
+        if at is not None:
+            self.path.append(at)
+            self._run(stmt, env)
+            self.path.pop()
+            return
         match stmt:
             case Seq(parts=parts):
                 for number, part in enumerate(parts):
-                    with self._at("seq", number):
-                        self._run(part, env)
+                    self._run(part, env, ("seq", number))
             case For(var=var, step=step, kind=kind, body=body):
                 lo, hi = self._looked(stmt, env)
                 for number, value in enumerate(range(lo, hi, step)):
-                    with self._at(kind, number):
-                        self._run(body, {**env, var: value})
+                    self._run(body, {**env, var: value}, (kind, number))
             case Alloc():
                 self._alloc(stmt, env)
             case If(body=body, otherwise=otherwise):
@@ -252,8 +249,9 @@ class Machine:
         if not lanes.folds:
             return self._joint(stmt, envs)
         for number, one in enumerate(envs):
-            with self._at("lanes", number):
-                self._joint(stmt, [one])
+            self.path.append(("lanes", number))
+            self._joint(stmt, [one])
+            self.path.pop()
 
     def _joint(self, stmt: Stores, envs: list[Env]) -> None:
         """All that is stored at once."""

@@ -14,6 +14,8 @@ import polysched as ps
 
 from .support import ALL
 
+pytestmark = pytest.mark.xdist_group("libraries")  # each is imported in one process
+
 Plain = np.ndarray[Any, Any]
 ONES = np.ones(3, np.float32)
 

@@ -367,6 +367,10 @@ def test_parts_with_their_halos_are_the_whole(stages: list[Stage], parts: list[i
 
 
 # other libraries -------------------------------------------------------------------------------
+#: They are imported in one process.
+with_libraries = pytest.mark.xdist_group("libraries")
+
+
 def blurred() -> ps.Func:
     x = ps.Input("x", ps.float32, (n, m))
     e, across, f = ps.boundary.reflect(x), ps.Func("across"), ps.Func("f", (n, m))
@@ -378,6 +382,7 @@ def blurred() -> ps.Func:
 PICTURE = np.random.default_rng(5).random((41, 23), np.float32)
 
 
+@with_libraries
 @pytest.mark.parametrize("chunks", [(41, 23), (7, 23), (10, 5), ((20, 1, 20), (3, 20))], ids=str)
 def test_dask_computes_parts_that_overlap(chunks: Any) -> None:
     dask = pytest.importorskip("dask.array")
@@ -388,6 +393,7 @@ def test_dask_computes_parts_that_overlap(chunks: Any) -> None:
     assert found.compute(scheduler="threads").tobytes() == f(PICTURE).tobytes()
 
 
+@with_libraries
 @pytest.mark.slow
 def test_a_smaller_depth_is_not_enough() -> None:
     dask = pytest.importorskip("dask.array")
@@ -398,6 +404,7 @@ def test_a_smaller_depth_is_not_enough() -> None:
         assert made.compute(scheduler="threads").tobytes() != f(PICTURE).tobytes()
 
 
+@with_libraries
 def test_xarray_calls_programs() -> None:
     xarray = pytest.importorskip("xarray")
     f = blurred()
@@ -415,6 +422,7 @@ def test_xarray_calls_programs() -> None:
     assert turned.values.tobytes() == f(PICTURE).tobytes()
 
 
+@with_libraries
 def test_xarray_and_dask_call_programs_on_parts() -> None:
     xarray, _ = pytest.importorskip("xarray"), pytest.importorskip("dask.array")
     f = blurred()
@@ -430,6 +438,7 @@ def test_xarray_and_dask_call_programs_on_parts() -> None:
     assert found.compute(scheduler="threads").values.tobytes() == f(PICTURE).tobytes()
 
 
+@with_libraries
 def test_dask_computes_rows_of_a_product() -> None:
     """An axis that no output follows is passed as a whole."""
     dask = pytest.importorskip("dask.array")

@@ -92,7 +92,16 @@ def test_random_programs(seed: int) -> None:
     agrees(make, off(lambda: drawn(make, choices, 10)))
 
 
-@pytest.mark.parametrize("case", some(12), ids=lambda case: case.name)
+QUICK = ("solve_lower", "nearest_centroid")
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=case.name, marks=[pytest.mark.quick] if case.name in QUICK else [])
+        for case in some(12)
+    ],
+)
 def test_the_gallery(case: Any) -> None:
     def make() -> tuple[ps.Schedule, dict[str, Any]]:
         return ps.Schedule(case.build()), {}
