@@ -77,11 +77,11 @@ function candidates(view, say, why) {
 }
 
 function steps(view) {
-  const made = element("table", "steps");
+  const made = element("table");
   view.steps.forEach(([text, time], k) => {
-    const step = element("tr");
-    step.append(element("td", "", k === view.at ? "→" : ""), element("td", "mono", text),
-                element("td", "number", time));
+    const [step, what] = [element("tr"), element("td")];
+    what.append(element("code", "", text));
+    step.append(element("td", "", k === view.at ? "→" : ""), what, element("td", "number", time));
     made.append(step);
   });
   return made;

@@ -24,7 +24,6 @@ STYLE = (
     ".polysched .nest{flex:1 1 22em;min-width:0}"
     ".polysched .picture{flex:0 1 auto;min-width:0;max-width:34em;font-size:12px}"
     ".polysched .picture.old{opacity:.4}"
-    ".polysched table.steps td{padding-right:14px}"
     ".polysched .loop{margin:6px 0}.polysched .loop>b{display:inline-block;min-width:5em}"
 )
 """What the page and the widget have beside the common style."""
