@@ -48,7 +48,7 @@ export function merged(view, { verdicts, ...rest }) {
 }
 
 function row([depth, text, kind, isHere]) {
-  return element("div", `mono row ${kind}${isHere ? " here" : ""}`, "  ".repeat(depth) + text);
+  return element("div", `row ${kind}${isHere ? " here" : ""}`, "  ".repeat(depth) + text);
 }
 
 function candidates(view, say, why) {
@@ -116,7 +116,7 @@ function draw(model, root, last) {
   const view = model.get("view");
   const say = (what, index) =>
     model.send({ revision: view.revision, do: what, index });
-  const nest = element("div", "nest");
+  const nest = element("div", "explored");
   nest.append(...view.rows.map(row));
   const beside = element("div", "beside");
   beside.append(...[nest, picture(view, last)].filter(Boolean));
