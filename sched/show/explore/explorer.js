@@ -48,7 +48,7 @@ export function merged(view, { verdicts, ...rest }) {
 }
 
 function row([depth, text, kind, isHere]) {
-  return element("div", `mono row ${kind}${isHere ? " here" : ""}`, "  ".repeat(depth) + text);
+  return element("div", `row ${kind}${isHere ? " here" : ""}`, "  ".repeat(depth) + text);
 }
 
 function candidates(view, say, why) {
@@ -77,11 +77,11 @@ function candidates(view, say, why) {
 }
 
 function steps(view) {
-  const made = element("table", "steps");
+  const made = element("table");
   view.steps.forEach(([text, time], k) => {
-    const step = element("tr");
-    step.append(element("td", "", k === view.at ? "→" : ""), element("td", "mono", text),
-                element("td", "number", time));
+    const [step, what] = [element("tr"), element("td")];
+    what.append(element("code", "", text));
+    step.append(element("td", "", k === view.at ? "→" : ""), what, element("td", "number", time));
     made.append(step);
   });
   return made;
@@ -116,7 +116,7 @@ function draw(model, root, last) {
   const view = model.get("view");
   const say = (what, index) =>
     model.send({ revision: view.revision, do: what, index });
-  const nest = element("div", "nest");
+  const nest = element("div", "explored");
   nest.append(...view.rows.map(row));
   const beside = element("div", "beside");
   beside.append(...[nest, picture(view, last)].filter(Boolean));

@@ -11,7 +11,8 @@ from ..parts.theme import page
 KIND_COLOURS = ("serial", "parallel", "vector", "unrolled", "storage")
 STYLE = (
     "".join(f".polysched .row.{k}{{border-left-color:var(--ps-{k})}}" for k in KIND_COLOURS)
-    + ".polysched .row{white-space:pre-wrap;border-left:3px solid transparent;padding:0 6px}"
+    + ".polysched .row{white-space:pre-wrap;border-left:3px solid transparent;padding:0 6px;"
+    "font:12px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}"
     ".polysched .row.here{background:var(--ps-panel)}"
     ".polysched .move{display:inline-block;margin:2px;padding:1px 7px;border-radius:9px;"
     "border:1px solid var(--ps-line);font:12px/1.5 ui-monospace,Menlo,Consolas,monospace;"
@@ -21,13 +22,14 @@ STYLE = (
     ".polysched button.move{cursor:pointer}"
     ".polysched .why{white-space:pre-wrap;color:var(--ps-bad)}"
     ".polysched .beside{display:flex;flex-wrap:wrap;gap:8px 24px;align-items:flex-start}"
-    ".polysched .nest{flex:1 1 22em;min-width:0}"
+    ".polysched .explored{flex:1 1 22em;min-width:0}"
     ".polysched .picture{flex:0 1 auto;min-width:0;max-width:34em;font-size:12px}"
     ".polysched .picture.old{opacity:.4}"
-    ".polysched table.steps td{padding-right:14px}"
     ".polysched .loop{margin:6px 0}.polysched .loop>b{display:inline-block;min-width:5em}"
 )
-"""What the page and the widget have beside the common style."""
+"""What the page and the widget have beside the common style. Other displays of a notebook's page
+have rules that go before these: so no class here is one of theirs that says the same in another
+way, as `mono` and `nest` do."""
 
 
 def exported(view: dict[str, Any]) -> Markup:
@@ -37,7 +39,7 @@ def exported(view: dict[str, Any]) -> Markup:
         tag("div", view["title"], class_="head mono"),
         tag(
             "div",
-            tag("div", [_row(*row) for row in view["rows"]], class_="nest"),
+            tag("div", [_row(*row) for row in view["rows"]], class_="explored"),
             _picture(view["picture"]),
             class_="beside",
         ),
@@ -57,7 +59,7 @@ def _by_loop(view: dict[str, Any]) -> list[tuple[str, list[int]]]:
 
 
 def _row(depth: int, text: str, kind: str, is_here: bool) -> Markup:
-    return tag("div", "  " * depth + text, class_=f"mono row {kind}{' here' * is_here}")
+    return tag("div", "  " * depth + text, class_=f"row {kind}{' here' * is_here}")
 
 
 def _picture(picture: dict[str, Any] | None) -> Markup | None:

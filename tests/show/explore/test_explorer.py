@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,17 +11,21 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from show.test_parts import Seen
 
 import polysched as ps
 from polysched.poly.state.record import KINDS
-from polysched.show.explore import explorer as explorers
+from polysched.show.explore import explorer as explorers, export
 from polysched.show.explore.explorer import Explorer
 from polysched.show.explore.export import exported
 from polysched.show.explore.model import Exploration, Verdict
 from polysched.show.explore.moves import LEFT_OUT, ROWS, moves, stage_names
 from polysched.show.explore.nest import rows
 from polysched.show.explore.picture import sketched
+from polysched.show.explore.widget import SCRIPT
 from polysched.show.extras import MissingExtra
+from polysched.show.parts import theme
+from polysched.show.rich import nests
 
 
 def product() -> ps.Func:
@@ -273,3 +278,15 @@ def test_the_script_writes_text_only_and_loads_nothing() -> None:
     script = (Path(explorers.__file__).parent / "explorer.js").read_text()
     for word in ("innerHTML", "outerHTML", "insertAdjacent", "eval", "Function(", "http", "import"):
         assert word not in script
+
+
+def test_rules_of_other_displays_reach_no_row() -> None:
+    """On the page of a notebook theirs go before those of the explorer."""
+    view = Exploration(ps.Schedule(product())).view()
+    others = set(re.findall(r"\.([a-z][\w-]*)", theme.STYLE + nests.STYLE)) - {"polysched"}
+    own = set(re.findall(r"\.([a-z][\w-]*)", export.STYLE)) - {"polysched"} - others
+    written = [a.get("class") or "" for _, a in Seen(exported(view)).elements]
+    written += re.findall(r'element\("\w+", ["`]([^"`]+)', SCRIPT.read_text(encoding="utf-8"))
+    assert {"row", "explored", "move"} <= own & set(" ".join(written).split())
+    kinds = set(export.KIND_COLOURS)
+    assert [x for x in written if own & {*x.split()} and (others - kinds) & {*x.split()}] == []
