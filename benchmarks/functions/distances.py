@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from references import CASES, Array
+from references import CASES, Array, counted
 
 import polysched as ps
 
@@ -70,9 +70,10 @@ def largest(name: str) -> ps.Kernel:
     n, j = ps.sizes("n"), ps.vars("j")
     row = ps.RVar("row", 0, n)
     given, true = _inputs(name, n)
-    found = getattr(ps, name)(*(x[row, j] for x in given))
+    at = [x[row, j] for x in given]
+    apart = at_most(getattr(ps, name)(*at), true[row, j])
     f = ps.Func("f", (LANES,))
-    f[j] = ps.max(at_most(found, true[row, j]), row, initial=0.0) * _UNITS
+    f[j] = ps.max(_counted(name, apart, at, true[row, j]), row, initial=0.0) * _UNITS
     s = ps.Schedule(f)
     s["f.max0.update(0)"].reorder("row", "j").vectorize("j", ps.native)
     return s.compile()
@@ -84,10 +85,20 @@ def each(name: str) -> ps.Kernel:
     n, (i, j) = ps.sizes("n"), ps.vars("i j")
     given, true = _inputs(name, n)
     f = ps.Func("f", (n, LANES))
-    f[i, j] = distance(getattr(ps, name)(*(x[i, j] for x in given)), true[i, j])
+    at = [x[i, j] for x in given]
+    f[i, j] = _counted(name, distance(getattr(ps, name)(*at), true[i, j]), at, true[i, j])
     s = ps.Schedule(f)
     s[f].vectorize(j, ps.native)
     return s.compile()
+
+
+def _counted(name: str, apart: Any, at: list[Any], true: Any) -> Any:
+    """A distance, where it counts."""
+    if not CASES[name].is_fast:
+        return apart
+    argument, least, bound = counted(np.float32)
+    is_inside = (ps.abs(true) >= least) & (ps.abs(true) < bound) & (ps.abs(at[0]) >= argument)
+    return ps.select(is_inside, apart, 0.0)
 
 
 def _inputs(name: str, n: Any) -> tuple[list[ps.Input], ps.Input]:

@@ -136,6 +136,7 @@ def _compiled(name: str) -> tuple[Any, Any]:
 def _text(name: str) -> str:
     case, info = CASES[name], np.finfo(np.float64)
     numbers = range(case.arity)
+    name = name.removeprefix("fast_")
     routine = _ROUTINES.get(name, name.replace("arc", "a") + "l")
     operands = ", ".join(f"x86_fp80 %w{k}" for k in numbers)
     bound, below = _NONE, _BIAS + info.minexp

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import mpmath
@@ -26,6 +26,8 @@ class Case:
         absolute: of float64 below the first number, the logarithm of the least unit that errors
             are taken in.
         partner: the second argument that makes a first one hard.
+        is_fast: whether errors count only where arguments and results are normal numbers, results
+            at some distance from the ends of the range.
     """
 
     wide: Callable[..., Array]
@@ -35,6 +37,7 @@ class Case:
     has_turns: bool = False
     absolute: tuple[float, int] | None = None
     partner: Callable[[Array, np.random.Generator], Array] | None = None
+    is_fast: bool = False
 
 
 def _sigmoid(x: Array) -> Array:
@@ -109,3 +112,14 @@ CASES: dict[str, Case] = {
     "lgamma": Case(_gammaln, _log_of_gamma, _SPECIAL, absolute=(-2.0, -54)),
     "hypot": Case(np.hypot, mpmath.hypot, _NEAR, arity=2, partner=_near_it),
 }
+for _name in ("exp", "log", "tanh", "sigmoid", "rsqrt", "erf"):
+    CASES[f"fast_{_name}"] = replace(CASES[_name], is_fast=True)
+EXACT = [name for name, case in CASES.items() if not case.is_fast]
+
+
+def counted(dtype: type) -> tuple[float, float, float]:
+    """The least argument, the least result and the bound of results that count where a function
+    is fast."""
+    info = np.finfo(dtype)
+    tiny = float(info.smallest_normal)
+    return tiny, 1.5 * tiny, 0.7 * float(info.max)

@@ -11,7 +11,8 @@ import scipy.special
 import polysched as ps
 
 Array = np.ndarray[Any, Any]
-#: The errors that docs/functions.md states, in ULP, for float32 and float64.
+#: What the errors of these samples stay below, in ULP, for float32 and float64; docs/functions.md
+#: states as much, or more where 100 million float64 have shown it.
 BOUNDS = {
     "fast_erf": (6.0, 8.0),
     "fast_exp": (2.5, 3.5),
