@@ -9,7 +9,6 @@ from ..errors.errors import LanguageTypeError
 from ..errors.frames import bounded
 from ..errors.suggest import Suggesting
 
-
 _REDUCTION = "a reduction is over an RVar k: ps.sum(A[k], k), or an update: f[()] += A[k]"
 
 
