@@ -91,6 +91,11 @@ def test_one_value_that_is_outside_is_refused_and_all_of_the_range_is_said() -> 
         ps.interpret(total(ps.select(r >= 0, x[r - 1], 7)), row=ROW, x=XS)
 
 
+def test_a_value_in_the_middle_of_a_range_is_tried() -> None:
+    with pytest.raises(ps.CallValueError, match=r"the index .* lies in "):
+        ps.interpret(gathered(x[ps.select(at[i] == 2, -1, at[i])]), at=AT, x=XS)
+
+
 def test_many_values_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unknowns, "MOST", 4)
     with pytest.raises(ps.CallValueError, match=r"lies in -1\.\.4"):

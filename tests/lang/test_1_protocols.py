@@ -208,7 +208,7 @@ def test_1_7_an_index_of_float_is_refused_where_it_is_used():
     f = func()
     with refused("an index of A is float32, not an integer: A[i]", hint="ps.cast(ps.int32, x)"):
         f[i] = A[A[i]]
-    with refused("an index of A is a Python float, not an integer: i / 2", hint="ps.floor"):
+    with refused("an index of A is a Python float, not an integer: i / 2", hint="i // 2"):
         f[i] = A[i / 2]
     with refused("an index of A is bool, not an integer: i > 0"):
         f[i] = A[i > 0]

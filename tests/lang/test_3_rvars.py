@@ -170,7 +170,7 @@ def test_3_5_a_bound_that_is_no_integer_is_refused_where_it_is_used():
     F = ps.Input("F", ps.float32, (n,))
     f = ps.Func("f", ())
     f[()] = 0
-    with refused("the index n / 2 is a Python float, not an integer", hint="truncates"):
+    with refused("the index n / 2 is a Python float, not an integer", hint="n // 2"):
         f[()] += A[ps.RVar("k", 0, n / 2)]
     with refused("the index F[0] is float32, not an integer"):
         f[()] += A[ps.RVar("k", 0, F[0])]

@@ -1319,6 +1319,23 @@ FAULTS = (
         ("tests/poly/sets/test_affine.py",),
     ),
     Fault(
+        "a quotient that is far is not negative", "poly/sets/periods.py",
+        "return above.union(below)", "return above",
+        ("tests/poly/model/test_periods.py",),
+    ),
+    Fault(
+        "of what is read in an index only the ends of its range are tried", "interp/unknowns.py",
+        "itertools.product(*(range(lo, hi + 1) for lo, hi in varying.values()))",
+        "itertools.product(*varying.values())",
+        ("tests/interp/test_unknowns.py",),
+    ),
+    Fault(
+        "a bound that is read for nothing is not checked", "poly/model/domains.py",
+        "read.update((bound, domain) for bound in (r.lo, r.hi))",
+        "read.update((bound, domain) for bound in unknown)",
+        ("tests/interp/test_unknowns.py",),
+    ),
+    Fault(
         "a remainder may be two periods away", "poly/nests/decided.py",
         "ix.mul(n, integer(2))", "ix.mul(n, integer(3))",
         GOING_ROUND,

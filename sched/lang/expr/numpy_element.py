@@ -9,6 +9,8 @@ from ..errors.errors import LanguageTypeError
 from ..errors.frames import bounded
 from ..errors.suggest import Suggesting
 
+_REDUCTION = "a reduction is over an RVar k: ps.sum(A[k], k), or an update: f[()] += A[k]"
+
 
 @bounded
 class NumPyElement(Suggesting):
@@ -26,7 +28,7 @@ class NumPyElement(Suggesting):
         if method != "__call__":
             raise LanguageTypeError(
                 f"np.{ufunc.__name__}.{method} works on arrays, and an expression is one value",
-                hint="a reduction is an update over an RVar: f[()] += A[k]",
+                hint=_REDUCTION,
             )
         if function is None:
             known = "available: " + ", ".join(sorted(self._ufuncs))
@@ -50,7 +52,7 @@ class NumPyElement(Suggesting):
         if ours is None:
             raise LanguageTypeError(
                 f"np.{function.__name__} is not available on expressions: {self!r} is one value",
-                hint="a reduction is an update over an RVar: f[()] += A[k]",
+                hint=_REDUCTION,
             )
         return ours(*args, **kwargs)
 

@@ -85,7 +85,7 @@ class Typer(TypeInference):
             raise LanguageTypeError(
                 f"the index {written_text(root)} is {node.type!r}, not an integer",
                 where=self.span,
-                hint="ps.cast(ps.int32, x) truncates; ps.floor first rounds down",
+                hint=_as_integer(root),
             )
         return convert(node, int64, self.span)
 
@@ -145,7 +145,7 @@ class Typer(TypeInference):
         if t is None or not (t is INDEX or concrete(t).is_int):
             raise self._error(
                 f"an index of {tensor} is {t!r}, not an integer: {written_text(written)}",
-                "ps.cast(ps.int32, x) truncates; ps.floor first rounds down",
+                _as_integer(written),
             )
         return convert(node, int64, self.span)
 
@@ -229,6 +229,15 @@ class Typer(TypeInference):
                 return convert(arg, node.type, self.span)
             arg = convert(arg, concrete(arg.type), self.span)
         return arg if arg.type == node.type else Op("cast", (arg,), node.type)
+
+
+def _as_integer(written: Node) -> str:
+    """How to make an index of what is no integer, for messages."""
+    if isinstance(written, Op) and written.op == "div":
+        a, b = map(written_text, written.operands)
+        if not any(isinstance(x, Op) for x in written.operands):
+            return f"{a} // {b} divides integers, and rounds down"
+    return "ps.cast(ps.int32, x) truncates; ps.floor first rounds down"
 
 
 def _saturated(exponent: Node, span: Span) -> Node:

@@ -15,7 +15,7 @@ from ...cached import cached_property
 from ...lang.errors.errors import LanguageError, Span
 from ...lang.nodes.nodes import Read, postorder
 from ...lang.nodes.tensor import Tensor
-from ...lang.tensors.tensors import Func
+from ...lang.tensors.tensors import Func, Input
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.isl import Map, Set, complement, existentials
 from ..sets.memo import Same
@@ -251,8 +251,16 @@ def _never(access: Access, bad: Map, span: Span) -> LanguageError:
     return LanguageError(
         f"{access.text} is {verb} out of bounds for all sizes{where}",
         where=span,
-        hint="change the index, the region it is used in, or the shape",
+        hint="change the index, the region it is used in, or the shape" + _beyond(access),
     )
+
+
+def _beyond(access: Access) -> str:
+    """What else helps where an array is read that has no more elements."""
+    name = access.tensor.name
+    if access.is_write or access.region_end is not None or not isinstance(access.tensor, Input):
+        return ""
+    return f"; or read what a boundary has beyond the edges, as ps.boundary.repeat_edge({name})"
 
 
 def _point_text(access: Access, found: tuple[dict[str, int], list[int]]) -> str:
