@@ -158,7 +158,7 @@ def power_of_2(count: int, dtype: type = np.float64) -> Fit:
 
 
 TAIL_32 = Tail(3, 0.565185546875, 1.1999313831329346, 10.2, np.float32)
-TAIL_64 = Tail(4, 0.4990234375, 1.0940912847962618, 27.3, np.float64)
+TAIL_64 = Tail(4, 0.513427734375, 1.1227896356547293, 27.3, np.float64)
 
 
 def near_zeros(at: int, constant: float) -> Quotient:

@@ -17,7 +17,7 @@ Array = np.ndarray[Any, Any]
 NAMES = ("erf", "erfc", "gamma", "lgamma")
 FLOATS = (ps.float32, ps.float64)
 #: The largest errors in ULP that are allowed in float32 and float64: those of the documentation.
-BOUNDS = {"erf": (0.51, 1.3), "erfc": (0.97, 1.45), "gamma": (0.51, 1.1), "lgamma": (0.51, 1.0)}
+BOUNDS = {"erf": (0.51, 1.3), "erfc": (0.97, 1.35), "gamma": (0.51, 1.1), "lgamma": (0.51, 1.0)}
 SPECIAL = (0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, 2.0, -1.0, -2.0, 1e-30, -1e-30, 300.0, -300.5)
 VALUES = json.loads((Path(__file__).parent / "special_values.json").read_text())
 """By function: arguments, the nearest float64 of the true results, and what that leaves."""

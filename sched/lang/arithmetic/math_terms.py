@@ -178,12 +178,17 @@ def polynomial(x: Term, coefficients: Sequence[float]) -> Term:
     return result
 
 
-def interleaved(x: Term, coefficients: Sequence[float]) -> Term:
-    """The polynomial as one of even powers and one of odd powers.
+#: A chain of that many multiply-adds is not cut in two.
+_SHORT = 9
 
-    Their chains are half as long and independent, for one product more: for functions of so many
-    operations that a machine does not look ahead to the next elements.
+
+def interleaved(x: Term, coefficients: Sequence[float]) -> Term:
+    """The polynomial as one of even powers and one of odd powers, and so on until they are short.
+
+    Each time the chains of operations are half as long, for one product more: for functions of so
+    many operations that a machine does not look ahead to the next elements.
     """
-    square = x * x
-    even, odd = (polynomial(square, coefficients[k::2]) for k in range(2))
+    if len(coefficients) <= _SHORT:
+        return polynomial(x, coefficients)
+    even, odd = (interleaved(x * x, coefficients[k::2]) for k in range(2))
     return fma(odd, x, even)
