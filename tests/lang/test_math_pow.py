@@ -56,7 +56,8 @@ def test_special_values_are_numpys(of_floats: tuple[ps.DType, ps.Func, ps.Kernel
 
 @pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="no floats wider than float64 here")
 def test_error(of_floats: tuple[ps.DType, ps.Func, ps.Kernel]) -> None:
-    """Results of all sizes, from bases of all sizes and next to 1."""
+    """Results of all sizes and next to the smallest normal number, from bases of all sizes and next
+    to 1."""
     dtype, _, kernel = of_floats
     info, wide = np.finfo(dtype.numpy), np.longdouble
     random, count = np.random.default_rng(4), 20_000
@@ -66,6 +67,8 @@ def test_error(of_floats: tuple[ps.DType, ps.Func, ps.Kernel]) -> None:
     x = np.concatenate(bases).astype(dtype.numpy)
     x = np.where(x == 1, dtype.numpy.type(1.5), x)
     size = random.uniform(-largest, largest, x.size)
+    units = random.integers(-8, 9, len(size[::3]))
+    size[::3] = np.log(float(info.smallest_normal)) * (1 + units * float(info.eps))
     y = (size / np.log(x.astype(wide))).astype(dtype.numpy)
     with np.errstate(all="ignore"):
         true = np.power(x.astype(wide), y.astype(wide))

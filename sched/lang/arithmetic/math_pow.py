@@ -100,7 +100,8 @@ def _of_floats(x: Term, y: Term) -> Term:
     e, e_low = _exponent(y, n, f)
     n, p = _exp2(e, e_low)
     found = from_bits(bits(p) + (n << x.dtype.format.mantissa))
-    size = float(x.dtype.format.bias - 1)
+    # Less the exponent of the smallest normal number, and another one for all that e_low may add.
+    size = float(x.dtype.format.bias - 2)
     least = 1 << x.dtype.format.mantissa
     is_usual = apply("and", bits(x) - least < c.infinity - least, absolute(e) < size)
     return rarely(apply("not", is_usual), _special(x, y), found)
