@@ -33,9 +33,9 @@ from time import perf_counter
 from typing import Any
 
 import longer
-import mpmath
 import numpy as np
 from arguments import around, drawn, every_float32, hard, special_pairs
+from by_mpmath import error_of
 from distances import each, kernel, largest, rows
 from references import CASES, EXACT, Array, counted
 from table import DTYPES, SAMPLES, Row, is_done, keep, read, write_page
@@ -122,22 +122,6 @@ def exact_error(name: str, dtype: type, at: tuple[float, ...]) -> float | None:
     """The error at some arguments by mpmath; None where a result is zero or not finite."""
     found = float(kernel(name, dtype)(*(np.array([x], dtype) for x in at))[0])
     return error_of(name, dtype, at, found)
-
-
-def error_of(name: str, dtype: type, at: tuple[float, ...], found: float) -> float | None:
-    """The error of a result."""
-    if not np.isfinite(found) or not all(map(np.isfinite, at)):
-        return None
-    info, case = np.finfo(dtype), CASES[name]
-    with mpmath.workprec(2 * info.maxexp + 300):
-        true = case.exact(*map(mpmath.mpf, at))
-        if true == 0 or not mpmath.isfinite(true):
-            return None
-        exponent = max(int(mpmath.floor(mpmath.log(abs(true), 2))), int(info.minexp))
-        unit = exponent - info.nmant
-        if dtype is np.float64 and case.absolute is not None and at[0] < case.absolute[0]:
-            unit = max(unit, case.absolute[1])
-        return float(abs(mpmath.mpf(found) - true) / mpmath.mpf(2) ** unit)
 
 
 def part_of(work: tuple[str, type, int, int, int]) -> Worst:

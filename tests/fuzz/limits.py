@@ -18,6 +18,8 @@ from typing import Any
 from unittest import mock
 
 from polysched.checking import examine, execute
+from polysched.codegen.ir import ir
+from polysched.interp.evaluate import Env
 from polysched.poly.nests import loop_program as lp
 
 SECONDS = 5.0
@@ -113,13 +115,20 @@ class _Counting(execute.Machine):
         super().__init__(*args)
         self.most = self.left = most
 
-    @contextmanager
-    def _at(self, kind: str, number: int) -> Iterator[None]:
-        self.left -= kind != "seq"
+    def _run(self, stmt: ir.Stmt, env: Env, at: execute.Step | None = None) -> None:
+        if at is not None and at[0] != "seq":
+            self._count()
+        super()._run(stmt, env, at)
+
+    def _joint(self, stmt: ir.Stores, envs: list[Env]) -> None:
+        if self.path[-1:] and self.path[-1][0] == "lanes":
+            self._count()
+        super()._joint(stmt, envs)
+
+    def _count(self) -> None:
+        self.left -= 1
         if self.left < 0:
             raise TooMuch(f"more than {self.most} iterations")
-        with super()._at(kind, number):
-            yield
 
 
 @contextmanager

@@ -72,7 +72,7 @@ def stated(page: str) -> Iterator[tuple[str, str, float]]:
 def test_the_worst_arguments_have_the_errors_that_were_found(
     dtype: str, table: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    errors = part("errors", monkeypatch)
+    errors = part("by_mpmath", monkeypatch)
     for (name, kind), (row, formula) in table.read().items():
         if kind != dtype or formula != table.formula(name, kind):
             continue
@@ -111,7 +111,7 @@ def test_formulas_of_functions_differ_by_type_and_constants(table: Any) -> None:
 
 @needs_long_doubles
 def test_errors_of_float64_are_those_by_mpmath(monkeypatch: pytest.MonkeyPatch) -> None:
-    errors, longer = part("errors", monkeypatch), part("longer", monkeypatch)
+    errors, longer = part("by_mpmath", monkeypatch), part("longer", monkeypatch)
     given = np.array([-2.45702, -170.5, -0.7, 3e-307, 0.3, 2.5, 100.25, 171.5])
     for name, scale in (("gamma", 1.0), ("lgamma", 1.0), ("sigmoid", 0.1)):
         x, found = given * scale, np.abs(given) * 3
@@ -134,7 +134,7 @@ def test_wrong_special_values_of_float64_have_infinite_errors(
 
 
 def test_distances_of_float32_are_those_by_mpmath(monkeypatch: pytest.MonkeyPatch) -> None:
-    distances, errors = part("distances", monkeypatch), part("errors", monkeypatch)
+    distances, errors = part("distances", monkeypatch), part("by_mpmath", monkeypatch)
     x = np.array([-87.5, -100.25, -1e-30, 0.75, 3.5, 88.5], np.float32)
     true = np.exp(x.astype(np.float64))
     found = distances.kernel("exp", np.float32)(x)
