@@ -64,12 +64,6 @@ NEVER_REACHED = {
     "sched/poly/nests/nests.py: the {} loop {} has no constant extent any more": (
         "each directive asks for constant extents"
     ),
-    "sched/poly/report/executed.py: the {} cannot be counted: data decide how many there are": (
-        "programs whose loops nothing bounds are refused"
-    ),
-    "sched/show/spaces/space.py: this is too intricate to be drawn in the time allowed": (
-        "what is drawn has been proven, and that takes more time"
-    ),
     "sched/poly/sets/coordinates.py: a loop would count so far that its index may not fit in 64 "
     "bits": "each directive asks how far its loops count",
 }

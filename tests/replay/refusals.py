@@ -60,7 +60,9 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Runs where the reports are collected, also with several workers."""
     if report.when == "call":
-        _collected[report.nodeid] = dict(report.user_properties).get(_KEY, [])
+        # Where tests are sent out by groups, the name of the group stands behind an "@".
+        test = report.nodeid.rpartition("@")[0] if hasattr(report, "node") else report.nodeid
+        _collected[test] = dict(report.user_properties).get(_KEY, [])
 
 
 _collected: dict[str, Any] = {}
