@@ -32,9 +32,12 @@ BINARY: tuple[Callable[..., Any], ...] = (
 )  # fmt: skip
 ON_INTS: tuple[Callable[..., Any], ...] = (
     *BINARY, lambda x, y: x << y, lambda x, y: x >> y, lambda x, y: x & y, lambda x, y: x ^ y,
+    ps.pow,
 )  # fmt: skip
-ON_FLOATS: tuple[Callable[..., Any], ...] = (*BINARY, lambda x, y: x / y)
-UNARY: tuple[Callable[..., Any], ...] = (ps.floor, ps.round, ps.sqrt, ps.exp, ps.tanh, abs)
+ON_FLOATS: tuple[Callable[..., Any], ...] = (*BINARY, lambda x, y: x / y, ps.pow)
+UNARY: tuple[Callable[..., Any], ...] = (
+    ps.floor, ps.round, ps.sqrt, ps.exp, ps.tanh, ps.sin, ps.erf, ps.lgamma, abs,
+)  # fmt: skip
 
 
 def integer(c: Choices, depth: int) -> Any:

@@ -60,7 +60,7 @@ def _value(
         case Param(name=name):  # an uint64 wraps to int64
             given = params[name]
             return as_value(wrapping(t)(int(given)) if t.is_int else given, t)
-        case Op(op="select", operands=(c, a, b)):
+        case Op(op="select" | "rarely", operands=(c, a, b)):
             return values[a] if values[c] else values[b]
         case Op(op=op, operands=operands) if op in FUNCTIONS:
             from .math import expansion_of  # on demand: `import polysched` needs no formulas
