@@ -17,7 +17,7 @@ import pytest
 import polysched as ps
 from polysched.codegen import lower
 from polysched.codegen.llvm import compile_module
-from polysched.codegen.runtime import pool as pools
+from polysched.codegen.runtime import native_calls, pool as pools
 from polysched.targets.host import default_target
 from threads.polls import Polls
 from threads.processes import run
@@ -29,6 +29,12 @@ l = ps.size("l")
 
 class Enough(Exception):
     """What the handler raises."""
+
+
+@pytest.fixture(autouse=True)
+def asking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All calls can be stopped, as otherwise only long ones can."""
+    monkeypatch.setattr(native_calls, "LONG", 0)
 
 
 @pytest.fixture(autouse=True)
@@ -350,7 +356,7 @@ ENDLESS = """
 import os, signal, threading, time
 import numpy as np
 import polysched as ps
-from polysched.codegen.runtime import pool as pools
+from polysched.codegen.runtime import native_calls, pool as pools
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have let us ignore it
 n, i = ps.size("n"), ps.vars("i")

@@ -108,6 +108,10 @@ class Pool:
                 ) from None
         return block
 
+    def clear(self) -> None:
+        """Lets go of the blocks that no call has taken."""
+        self._free.clear()
+
     def give_back(self, block: Array) -> None:
         self._free.append(block)
         del self._free[:-4]

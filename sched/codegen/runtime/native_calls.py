@@ -1,9 +1,10 @@
 """Calls without the interpreter: what a kernel remembers of calls, laid out for the native entry.
 
-A call that was checked becomes a record, see `llvm/call_entry.py`. Short calls gain by it: one that
-takes long has loops that ask Python now and then whether they are to stop (`calls.py`), and so goes
-through Python, which costs little then. Data are looked at by NumPy, so a call whose arrays are
-checked for values has no record either.
+A call that was checked becomes a record, see `llvm/call_entry.py`. One that takes long has loops
+that ask Python now and then whether they are to stop (`calls.py`), and so goes through Python. That
+costs up to a tenth of a millisecond, since a call of milliseconds leaves nothing of Python in the
+caches. Data are looked at by NumPy, so a call whose arrays are checked for values has no record
+either.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ from .python_api import PythonApi, is_native, python_api
 from .threads import get_num_threads
 from .variant import Variant
 
-LONG = 1e6
-"""Nanoseconds of estimated work from which calls go through Python, so that they can be stopped."""
+LONG = 3e7
+"""Nanoseconds of estimated work from which calls go through Python, so that they can be stopped:
+nobody who presses Ctrl-C sees whether a shorter one has ended before."""
 
 AFTER = 8
 """Calls before one gets a record: the entry takes some time to compile, once a process. Twice as
@@ -105,6 +107,8 @@ class NativeCalls:
             self._after *= 2
         self._records[which] = api.epoch, record
         self._install(kernel, api)
+        # Intermediate results have memory of their own from now on.
+        kernel._pool.clear()
         return True
 
     def take_back(self, variant: Variant) -> int:

@@ -595,11 +595,37 @@ def test_a_forked_process_makes_records_of_its_own(slow: Slow) -> None:
     assert np.array_equal(kernel(x), expected)
 
 
-def test_long_calls_go_through_python(slow: Slow) -> None:
-    kernel, (a, b) = sums(), matrices(2000, 2000)
-    out = np.empty_like(a)
-    warm(lambda: kernel(a, b, out=out))
-    assert slow.during(lambda: kernel(a, b, out=out)) == 1
+def costly() -> ps.Kernel:
+    """Much work for each element."""
+    x, f = ps.Input("x", ps.float32, (n,)), ps.Func("f", (n,))
+    r = ps.RVar("r", 0, m)
+    f[i] = 0
+    f[i] += ps.tanh(x[i] + r)
+    return ps.Schedule(f).compile()
+
+
+@pytest.mark.parametrize(("times", "through"), [(100, 0), (40_000, 1)])
+def test_long_calls_go_through_python(slow: Slow, times: int, through: int) -> None:
+    kernel, x = costly(), np.zeros(100, np.float32)
+    estimates = kernel._variant(False).time
+    assert (estimates({"n": 100, "m": times}) < native_calls.LONG) == (not through)
+    out = np.empty_like(x)
+    warm(lambda: kernel(x, m=times, out=out))
+    assert slow.during(lambda: kernel(x, m=times, out=out)) == through
+
+
+def test_intermediate_results_have_one_memory(slow: Slow) -> None:
+    x, f, g = ps.Input("x", ps.float32, (n, m)), ps.Func("f", (n, m)), ps.Func("g", (n, m))
+    f[i, j] = x[i, j] + 1
+    g[i, j] = f[i, j] * 2
+    s = ps.Schedule(g)
+    s[f].compute_root()
+    kernel, array = s.compile(), np.zeros((50, 200), np.float32)
+    kernel(array)
+    assert [block.nbytes >= array.nbytes for block in kernel._pool._free] == [True]
+    warm(lambda: kernel(array))
+    assert slow.during(lambda: kernel(array)) == 0
+    assert kernel._pool._free == []
 
 
 def test_data_that_are_looked_at_go_through_python(slow: Slow) -> None:
