@@ -87,7 +87,8 @@ class Profile:
     Attributes:
         signature: the arguments and results of the kernel.
         seconds: of the median run, by a clock around its native code, with what a call takes
-            around that: checks, and what Python needs.
+            around that: checks, and what Python needs. What marks cost is taken out of all times,
+            by the same part of each.
         least, most: the shortest and the longest run. runs: how many there were.
         plain: the median of calls of the ordinary kernel, between these.
         overhead: by which part the shortest run takes longer than the shortest of these.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ...codegen.ir.counts import WEIGHTS, Counts
@@ -19,7 +20,7 @@ from ..reporting.measure import Repeated
 from .instrumented import STATE, Instrumented, instrumented, plain
 from .marking import Limits
 from .profile import Profile, StageTime
-from .runs import Runs, Steps, Timed, runs
+from .runs import Runs, Steps, Timed, clear, runs
 from .totals import StageTotal, Totals, error, spans, totals
 
 OVERHEAD, TRIES, FACTOR = 0.05, 3, 8.0
@@ -46,11 +47,13 @@ def profile(
         code = instrumented(loops, prepared.values, limits, threads)
         with_state = {**arrays, STATE: code.state}
         marked = code.variant.prepared(dict(prepared.values), with_state)
-        run = Timed(code.variant, marked, with_state, chosen._pool)
+        ready = partial(clear, code.state)
+        run = Timed(code.variant, marked, with_state, chosen._pool, ready)
         ordinary = Timed(variant, prepared, arrays, chosen._pool)
+        repeats = not (call.restores or variant.callbacks)
         # There are words for so many threads, whoever asks for more of them meanwhile.
         with pinned(threads):
-            found = runs(code, Steps(call.restore, call.run, ordinary, run))
+            found = runs(code, Steps(call.restore, call.run, ordinary, run, repeats))
         if found.overhead <= OVERHEAD:
             break
         limits = Limits(limits.least * FACTOR, limits.part * FACTOR)
@@ -60,15 +63,16 @@ def profile(
 
 def _profile(kernel: Kernel, found: Runs, values: Mapping[str, Any], threads: int) -> Profile:
     code, middle = found.code, found.middle
-    sums = totals(code, middle.state, found.ticks, found.looks)
+    ticks = found.ticks / found.share
+    sums = totals(code, middle.state, ticks, found.looks)
     peak, source = _peak(code)
-    happened, cut = spans(code, middle.state, found.ticks)
+    happened, cut = spans(code, middle.state, ticks)
     stages = [*_stages(code, sums, values, peak * threads), *_inlined(code, sums)]
-    seconds = sorted(r.seconds + found.way for r in found.profiled)
+    seconds = sorted(r.seconds * found.share + found.way for r in found.profiled)
     whole = sums.inside * threads
     return Profile(
         signature=kernel.signature,
-        seconds=middle.seconds + found.way,
+        seconds=middle.seconds * found.share + found.way,
         least=seconds[0],
         most=seconds[-1],
         runs=len(seconds),

@@ -31,6 +31,11 @@ SECONDS, FEWEST, MOST, LONG = 0.5, 5, 200, 3.0
 """For how long profiled runs are repeated, how many there are at least and at most, and seconds
 after which there need not be so many."""
 
+WARM, MOST_WARM, ALONE = 100e-6, 8, 20e-3
+"""For how long a call is repeated before the one that is timed, at least once and at most so often:
+in a program that calls it again and again it finds in the caches what the calls before have left,
+and not what runs of another kind have. A call of `ALONE` seconds is not repeated."""
+
 PYTHON = 3.0
 """How many times as long a call takes around its native code, at most, as prepared code does."""
 
@@ -79,6 +84,13 @@ class Runs:
         return min(r.seconds for r in self.profiled) / min(self.plain) - 1
 
     @property
+    def share(self) -> float:
+        """The part of the median run with marks that the code without them takes: what all times
+        are multiplied by, so that they are those of an ordinary call. Both are medians of runs in
+        turns, with the same arrays and caches."""
+        return median(self.plain) / median(r.seconds for r in self.profiled)
+
+    @property
     def usual(self) -> float:
         """Seconds of the median call."""
         return median(self.called)
@@ -97,71 +109,107 @@ class Runs:
         return min(max(called - plain, 0.0), PYTHON * median(self.python))
 
 
-@dataclass(frozen=True)
-class Steps:
-    """What runs are made of: `restore` gives InOuts their values, `call` calls the kernel, `plain`
-    runs its code alone, `marked` that with marks; these two give the seconds that it took, and
-    those that Python took around it."""
-
-    restore: Callable[[], None]
-    call: Callable[[], Any]
-    plain: Callable[[], tuple[float, float]]
-    marked: Callable[[], tuple[float, float]]
-
-
 class Timed:
     """Runs prepared code, with a clock around what is native alone: what Python does here before
-    and behind is not what it does in a call of the kernel."""
+    and behind is not what it does in a call of the kernel.
+
+    Args:
+        ready: called right before each run that counts.
+    """
 
     def __init__(
-        self, variant: Variant, prepared: Prepared, arrays: dict[str, Array], blocks: Pool
+        self,
+        variant: Variant,
+        prepared: Prepared,
+        arrays: dict[str, Array],
+        blocks: Pool,
+        ready: Callable[[], None] = lambda: None,
     ) -> None:
         self._variant = copy(variant)
         self._native = variant.function
         self._variant.function = self._entered  # type: ignore[assignment]
         self._given = prepared, arrays, blocks
-        self._seconds = 0.0
+        self._ready = ready
+        self._warm = 0
+        self._seconds = self._inside = 0.0
 
-    def __call__(self) -> tuple[float, float]:
-        """Runs it once; the seconds that it took, and those of Python around it."""
+    def __call__(self, warm: int) -> tuple[float, float]:
+        """Runs it once, behind some runs that do not count; the seconds that it took, and those of
+        Python around it."""
+        self._warm = warm
         start = time.perf_counter()
         self._variant.run(*self._given)
-        return self._seconds, time.perf_counter() - start - self._seconds
+        return self._seconds, time.perf_counter() - start - self._inside
 
     def _entered(self, slots: int) -> None:
+        entered = time.perf_counter()
+        for _ in range(self._warm):
+            self._native(slots)
+        self._ready()
         start = time.perf_counter()
         self._native(slots)
-        self._seconds = time.perf_counter() - start
+        end = time.perf_counter()
+        self._seconds, self._inside = end - start, end - entered
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What runs are made of.
+
+    Attributes:
+        restore: gives InOuts their values.
+        call: calls the kernel.
+        plain: runs its code alone, and `marked` that with marks.
+        repeats: whether a run may follow another one without `restore`: there are no InOuts, and no
+            functions of the user's.
+    """
+
+    restore: Callable[[], None]
+    call: Callable[[], Any]
+    plain: Timed
+    marked: Timed
+    repeats: bool
+
+    def called(self, warm: int) -> float:
+        """Seconds of a call, behind others that do not count."""
+        self.restore()
+        for _ in range(warm):
+            self.call()
+        start = time.perf_counter()
+        self.call()
+        return time.perf_counter() - start
+
+    def run(self, code: Timed, warm: int) -> tuple[float, float]:
+        """The same of code alone: seconds that it took, and those of Python around it."""
+        self.restore()
+        return code(warm)
 
 
 def runs(code: Instrumented, steps: Steps) -> Runs:
     """Runs a call as often as it takes."""
     found, now = Runs(code), _clock()
-    for step in (
-        steps.call,
-        steps.plain,
-        steps.marked,
-    ):  # warm: pages, caches, and the call is prepared
-        steps.restore()
-        step()
+    # Pages and caches are touched, and the call is prepared, before anything counts.
+    steps.called(0)
+    steps.run(steps.plain, 0)
+    steps.run(steps.marked, 0)
+    warm = _warm(steps.called(0)) if steps.repeats else 0
     start, first = time.perf_counter(), now()
     sampler = _Sampler(code, found.looks)
     with sampler:
         while _goes_on(found):
-            steps.restore()
-            begin = time.perf_counter()
-            steps.call()
-            found.called.append(time.perf_counter() - begin)
-            steps.restore()
-            seconds, around = steps.plain()
+            found.called.append(steps.called(warm))
+            seconds, around = steps.run(steps.plain, warm)
             found.plain.append(seconds)
             found.python.append(around)
-            steps.restore()
-            clear(code.state)
-            seconds, _ = steps.marked()
+            seconds, _ = steps.run(steps.marked, warm)
             found.profiled.append(Run(seconds, copied(code.state)))
     found.ticks = (now() - first) / (time.perf_counter() - start)
     return found
+
+
+def _warm(seconds: float) -> int:
+    """How often a call is repeated before it is timed."""
+    return 0 if seconds > ALONE else min(max(int(WARM / seconds), 1), MOST_WARM)
 
 
 # Most of what changes are kept in is never written to. It is left alone between two runs, which it

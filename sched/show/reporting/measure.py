@@ -102,6 +102,11 @@ class Repeated:
             kwargs.pop("shape", None)
         self.restore()
 
+    @property
+    def restores(self) -> bool:
+        """Whether there are InOuts."""
+        return bool(self._copies)
+
     def restore(self) -> None:
         """Gives InOuts the values that they had."""
         for copy, array in self._copies:

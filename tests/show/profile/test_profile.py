@@ -4,6 +4,7 @@ depends on how long anything takes."""
 from __future__ import annotations
 
 import json
+import re
 from itertools import pairwise
 from threading import enumerate as enumerate_threads
 from typing import Any
@@ -215,7 +216,7 @@ def test_nobody_looks_any_more_when_a_run_is_interrupted(at: int) -> None:
     code, _ = marked(blur("deep"), NOTHING)
     count = 0
 
-    def step() -> tuple[float, float]:
+    def step(*_: int) -> tuple[float, float]:
         nonlocal count
         count += 1
         if count == at:
@@ -223,9 +224,42 @@ def test_nobody_looks_any_more_when_a_run_is_interrupted(at: int) -> None:
         return 1.0, 0.0
 
     with pytest.raises(KeyboardInterrupt):
-        runs.runs(code, runs.Steps(lambda: None, step, step, step))
+        runs.runs(code, runs.Steps(lambda: None, step, step, step, False))  # type: ignore[arg-type]
     assert count == at
     assert "polysched-profile" not in {thread.name for thread in enumerate_threads()}
+
+
+class Kept:
+    """Steps of two kinds, whose order is kept."""
+
+    def __init__(self, repeats: bool) -> None:
+        self.order = ""
+        self.restored = 0
+        plain, marked = (self.timed(x) for x in "pm")
+        call = self.timed("c")
+        self.steps = runs.Steps(self.restore, lambda: call(0), plain, marked, repeats)  # type: ignore[arg-type]
+
+    def restore(self) -> None:
+        self.restored += 1
+
+    def timed(self, name: str) -> Any:
+        def run(warm: int) -> tuple[float, float]:
+            self.order += name * (warm + 1)
+            return 1e-5, 0.0
+
+        return run
+
+
+@pytest.mark.parametrize("repeats", [True, False])
+def test_runs_that_count_stand_behind_runs_of_their_kind(repeats: bool) -> None:
+    """Where that changes nothing: otherwise InOuts are restored before each run."""
+    code, _ = marked(blur("deep"), NOTHING)
+    kept = Kept(repeats)
+    runs.runs(code, kept.steps)
+    turns = "c+p+m+" if repeats else "cpm"
+    assert re.fullmatch(f"cpmc?({turns})+", kept.order)
+    assert repeats or kept.restored == len(kept.order)
+    assert not repeats or all(x * 2 in kept.order for x in "cpm")
 
 
 def test_what_is_too_short_for_looks_is_estimated() -> None:
@@ -347,10 +381,10 @@ def test_there_are_words_for_all_threads_whoever_changes_their_number(
     most: list[int] = []
     timed = runs.Timed.__call__
 
-    def more(step: runs.Timed) -> tuple[float, float]:
+    def more(step: runs.Timed, warm: int) -> tuple[float, float]:
         ps.set_num_threads(7)
         most.append(ps.get_num_threads())
-        return timed(step)
+        return timed(step, warm)
 
     monkeypatch.setattr(runs.Timed, "__call__", more)
     monkeypatch.setattr(threads, "_set", threads._set)  # which is None where nobody said a number
