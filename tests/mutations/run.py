@@ -1365,6 +1365,25 @@ FAULTS = (
         ("tests/codegen/ir/test_inequalities.py",),
     ),
     Fault(
+        "a bound counts as often as the term is negative", "codegen/ir/inequalities.py",
+        "least = constant + abs(times) * at", "least = constant + times * at",
+        ("tests/codegen/ir/test_inequalities.py",),
+    ),
+    Fault(
+        "of a maximum the known part counts", "codegen/ir/inequalities.py",
+        "yield from _sums(parts[known.index(None)])", "yield from _sums(parts[0])",
+        ("tests/codegen/ir/test_inequalities.py",),
+    ),
+    Fault(
+        "lanes may exist where a condition does not hold", "codegen/passes/full_tiles.py",
+        "first = ix.compare(\"ge\", LANE, ix.ZERO)", "first = condition", FULL_TILES,
+    ),
+    Fault(
+        "functions with as many lines are equal", "codegen/llvm/equal_functions.py",
+        "return self._normal == other._normal", "return True",
+        ("tests/codegen/llvm/test_equal_functions.py",),
+    ),
+    Fault(
         "concurrent writes may share storage", "poly/placement/overwritten.py",
         'if any(loop.kind == "parallel" for', 'if any(loop.kind == "none" for',
         ("tests/poly/directives/test_fold_storage.py",),

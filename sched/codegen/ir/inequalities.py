@@ -2,6 +2,7 @@
 
 15 < min(n - 16 * j, 16)   ->   n - 16 * j - 16 >= 0      15 < 16 says nothing
 2 * k < (n - 1) // 16 + 1  ->   n - 32 * k - 1 >= 0
+0 < max(j, -3)             ->   j - 1 >= 0                0 < -3 never holds
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ Sum = tuple[frozenset[tuple[Node, int]], int]
 
 def strongest(conditions: Iterable[Node]) -> tuple[Node, ...]:
     """Conditions that hold together exactly where the given ones do, none of which is implied by
-    another one that differs from it in a constant."""
+    another one that differs from it in a constant, or by this and the least or the largest value of
+    something."""
     sums: dict[frozenset[tuple[Node, int]], int] = {}
     others: dict[Node, None] = {}
     for condition in conditions:
@@ -32,7 +34,54 @@ def strongest(conditions: Iterable[Node]) -> tuple[Node, ...]:
             continue
         for terms, constant in found:
             sums[terms] = min(constant, sums.get(terms, constant))
+    _drop_implied(sums)
     return (*(comparison(terms, constant) for terms, constant in sums.items()), *others)
+
+
+def _drop_implied(sums: dict[frozenset[tuple[Node, int]], int]) -> None:
+    """Leaves out what follows from two others, one after the other: what is left implies that."""
+    for bound in [terms for terms in sums if len(terms) == 1]:
+        for terms in list(sums):
+            if terms not in sums or bound not in sums:
+                continue
+            found = _without(bound, sums[bound], terms, sums[terms])
+            if found is None:
+                continue
+            implied, least = found
+            if implied not in (terms, bound) and sums.get(implied, least - 1) >= least:
+                del sums[implied]
+
+
+def follows(condition: Node, conditions: Sequence[Node]) -> bool:
+    """Whether some conditions imply another one: by one of them that differs from it in a constant,
+    or by this and the least or the largest value of something."""
+    sums, known = as_sums(condition), Known(conditions).least
+    bounds = [terms for terms in known if len(terms) == 1]
+
+    def holds(wanted: frozenset[tuple[Node, int]], constant: int) -> bool:
+        if known.get(wanted, constant + 1) <= constant:
+            return True
+        pairs = ((_without(b, known[b], t, c)) for b in bounds for t, c in known.items())
+        return any(x is not None and x[0] == wanted and x[1] <= constant for x in pairs)
+
+    return sums is not None and all(holds(*s) for s in sums)
+
+
+def _without(
+    bound: frozenset[tuple[Node, int]], at: int, terms: frozenset[tuple[Node, int]], constant: int
+) -> Sum | None:
+    """What a sum says where a term of it is as large as a bound lets it be.
+
+    n - 16 * j - 16 >= 0 and j >= 0 imply n >= 16.
+    """
+    ((x, sign),) = bound
+    times = next((k for y, k in terms if y is x), 0)
+    if times * sign >= 0:
+        return None
+    rest = [(y, k) for y, k in terms if y is not x]
+    common = gcd(*(k for _, k in rest)) or 1
+    least = constant + abs(times) * at
+    return frozenset((y, k // common) for y, k in rest), least // common
 
 
 def compatible(conditions: Sequence[Node]) -> list[Node]:
@@ -149,6 +198,16 @@ def _sums(value: Node) -> Iterator[Sum]:
                 for part in (a, b):
                     yield from _sums(ix.add(total(rest, constant), ix.mul(part, integer(times))))
                 return
+            case Op(op="min" | "max", operands=(a, b)):
+                parts = [
+                    ix.add(total(rest, constant), ix.mul(part, integer(times))) for part in (a, b)
+                ]
+                known = [_constant(part) for part in parts]
+                if any(c is not None and c >= 0 for c in known):
+                    return  # one of the two is enough
+                if None in known and known != [None, None]:
+                    yield from _sums(parts[known.index(None)])
+                    return
             case Op(op="floordiv", operands=(a, Const(value=d))) if times == 1 and d > 0:
                 # a // d >= -rest   iff   a >= d * -rest
                 scaled = {y: k * int(d) for y, k in rest.items()}
@@ -161,6 +220,12 @@ def _sums(value: Node) -> Iterator[Sum]:
                 return
     common = gcd(*terms.values()) or 1
     yield frozenset((x, k // common) for x, k in terms.items()), constant // common
+
+
+def _constant(value: Node) -> int | None:
+    """What a sum is whatever its terms are; None where it depends on them."""
+    terms, constant = expanded(value)
+    return None if terms else constant
 
 
 def total(terms: Mapping[Node, int], constant: int) -> Node:

@@ -81,6 +81,11 @@ class FunctionBuilder:
         arms = ", ".join(f"[ {v.text}, %{label} ]" for v, label in incoming)
         return self.assign(f"phi {type_name(dtype, lanes)} {arms}", dtype, lanes)
 
+    @property
+    def amount(self) -> tuple[int, int]:
+        """How much has been written: lines, and names that are numbered."""
+        return len(self.lines), self._serial
+
     def definition(self, head: str, title: str) -> str:
         """The finished function, under a comment."""
         comment, lines = " ".join(title.split()), self.lines

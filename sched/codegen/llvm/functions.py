@@ -8,7 +8,7 @@ control word.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from ..ir.parallel import local, pitch_of, threaded
 from . import control, masks
 from .attributes import machine_attributes, stack_alignment
 from .entry import Call, entry_text
+from .equal_functions import EqualFunctions
 from .expressions import Evaluator
 from .function_builder import FunctionBuilder
 from .layout import THREADS
@@ -38,12 +39,19 @@ from .vector_loads import ZEROS, zeros_text
 COUNTERS = "%counters"
 
 
-def emit_module(module: ir.Module, target: Target, locations: Locations | None = None) -> str:
+def emit_module(
+    module: ir.Module,
+    target: Target,
+    locations: Locations | None = None,
+    *,
+    once: bool = True,
+) -> str:
     """The text of a module with one external function, the kernel's entry.
 
     Args:
         locations: of statements, where each instruction shall say which one it is of. It is the
-            same code then.
+            same code then, but for functions that are equal: each has its own place.
+        once: whether functions that are equal stand once where there are no locations.
     """
     constants = _constants(module)
     nests = [_nest(module, number) for number in range(len(module.functions))]
@@ -55,7 +63,9 @@ def emit_module(module: ir.Module, target: Target, locations: Locations | None =
     prefetches = any(isinstance(s, ir.Prefetch) for s in inside)
     has_marks = any(mark.clock for s in inside for mark in marks_in(s))
     partial = PartialVectors(target)
-    functions = [_function_text(nest, constants, call_back, partial, locations) for nest in nests]
+    equal = EqualFunctions(once and locations is None)
+    written = [_function(nest, constants, call_back, partial, equal, locations) for nest in nests]
+    functions = [text for _, texts in written for text in texts]
     hides = any(masks.ALL in text for text in functions)
     return "\n\n".join(
         [
@@ -66,7 +76,7 @@ def emit_module(module: ir.Module, target: Target, locations: Locations | None =
             *([masks.definition(target)] if hides else []),
             *([zeros_text()] if any(ZEROS in text for text in functions) else []),
             *([_call_back_text(call_back, target)] if module.callbacks else []),
-            entry_text(module, [nest.call for nest in nests], target),
+            entry_text(module, [call for call, _ in written], target),
             *([clock_text(target)] if has_marks else []),
             *(["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] if prefetches else []),
             "!0 = !{i32 1}",
@@ -148,13 +158,15 @@ def _call_back_text(name: str, target: Target) -> str:
     )
 
 
-def _function_text(
+def _function(
     nest: _Nest,
     constants: Constants,
     call_back: str,
     partial: PartialVectors,
+    equal: EqualFunctions,
     locations: Locations | None,
-) -> str:
+) -> tuple[Call, list[str]]:
+    """The call of a nest, and the functions that are there for it alone."""
     b, call = FunctionBuilder(locations, nest.function, partial.target), nest.call
     passed = {buffer: b.name(buffer.name) for buffer in call.buffers}
     pointers = {**constants, **passed, **stack_room(b, nest.function.body)}
@@ -168,7 +180,7 @@ def _function_text(
     if call.callbacks:
         parameters.append(f"ptr {CALLBACK}")
         b.emit(f"{WORDS} = alloca [{nest.words + 1} x i64], align 8")
-    outliner = Outliner(nest.symbol, constants, nest.costs, partial, locations)
+    outliner = Outliner(nest.symbol, constants, nest.costs, partial, equal, locations)
     if call.threads:
         parameters.append(f"ptr {THREADS}")
     context = len(b.lines)
@@ -181,5 +193,6 @@ def _function_text(
     emitter.finish()
     if outliner.words:
         b.lines[context] = f"  {CONTEXT} = alloca [{outliner.words} x i64], align 64"
-    head = f"internal void {call.name}({', '.join(parameters)}) #1"
-    return "\n\n".join([*outliner.texts, b.definition(head, nest.function.title)])
+    given, title = ", ".join(parameters), nest.function.title
+    name, text = equal.written(b, lambda n: f"internal void {n}({given}) #1", call.name, title)
+    return replace(call, name=name), [*outliner.texts, *([text] if text else [])]

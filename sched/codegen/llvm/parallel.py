@@ -25,6 +25,7 @@ from ..ir import ir
 from ..ir.cost import Costs
 from ..ir.mark_words import marks_in
 from ..ir.parallel import free_variables, is_threaded, local, pitch_of
+from .equal_functions import EqualFunctions
 from .expressions import Evaluator
 from .function_builder import FunctionBuilder
 from .layout import CALL, THREADS
@@ -52,8 +53,10 @@ class Outliner:
     constants: Constants
     costs: Costs
     partial: PartialVectors
+    equal: EqualFunctions
     locations: Locations | None = None
     texts: list[str] = field(default_factory=list)
+    number: int = 0
     words: int = 0
 
     def takes(self, loop: ir.For) -> bool:
@@ -62,7 +65,8 @@ class Outliner:
     def emit(self, emitter: Emitter, loop: ir.For) -> None:
         """The loop, at the emitter's place."""
         b, evaluator = emitter.builder, emitter.evaluator
-        task = _Task(self, loop, len(self.texts))
+        task = _Task(self, loop, self.number)
+        self.number += 1
         extent = ix.add(ix.sub(loop.hi, loop.lo), integer(loop.step - 1))
         count_of = ix.floordiv(extent, loop.step)
         pitches = [pitch_of(x) for x in task.private]
@@ -79,9 +83,10 @@ class Outliner:
         self.words = max(self.words, len(given))
         for k, text in enumerate(given):
             b.emit(f"store {text}, ptr {_word(b, CONTEXT, k)}, align 8")
-        self._dispatch(b, task.name, count, cost, after)
+        name, texts = task.written()
+        self._dispatch(b, name, count, cost, after)
         b.start(after)
-        self.texts.append(task.text())
+        self.texts += texts
 
     def _dispatch(
         self, b: FunctionBuilder, task: str, count: Value, cost: Value, after: str
@@ -107,8 +112,7 @@ class _Task:
         self.loop = loop
         self.constants, self.costs = outliner.constants, outliner.costs
         self.partial, self.locations = outliner.partial, outliner.locations
-        base = f"{outliner.name}.{loop.name}.{number}"
-        self.name, self.body = quoted(f"{base}.task"), quoted(base)
+        self.equal, self.base = outliner.equal, f"{outliner.name}.{loop.name}.{number}"
         own = local(loop)
         self.stack = [x for x in own if x.kind == "stack"]
         used = _used_buffers(loop)
@@ -119,10 +123,13 @@ class _Task:
         self.symbols: list[Node] = [*free_variables(loop), *scalars]
         self.counts = any(isinstance(s, ir.Count) for s in ir.walk(loop.body))
 
-    def text(self) -> str:
-        return f"{self._body_text()}\n\n{self._task_text()}"
+    def written(self) -> tuple[str, list[str]]:
+        """The name of the task, and the functions that are there for it alone."""
+        body, text = self._body()
+        task, unpacking = self._task(body)
+        return task, [x for x in (text, unpacking) if x]
 
-    def _task_text(self) -> str:
+    def _task(self, body: str) -> tuple[str, str]:
         """Unpacks the context; each thread has its own copy of what is private."""
         b = FunctionBuilder(self.locations, self.loop)
         at = iter(range(1 << 20))
@@ -146,16 +153,18 @@ class _Task:
         ]
         arguments = ["i64 %thread", *(f"ptr {p}" for p in (*fixed, *pointers.values()))]
         arguments += [*scalars, *(x.typed for x in bounds)]
-        b.emit(f"call void {self.body}({', '.join(arguments)})")
+        b.emit(f"call void {body}({', '.join(arguments)})")
         b.emit("ret void")
-        head = f"internal void {self.name}(ptr %context, i64 %thread, i64 %first, i64 %last) #1"
-        return b.definition(head, f"some iterations of {self.loop.name}, by a thread")
+        given = "ptr %context, i64 %thread, i64 %first, i64 %last"
+        title = f"some iterations of {self.loop.name}, by a thread"
+        name = quoted(f"{self.base}.task")
+        return self.equal.written(b, lambda n: f"internal void {n}({given}) #1", name, title)
 
     @property
     def _fixed(self) -> list[str]:
         return [THREADS, *(["%counters"] if self.counts else [])]
 
-    def _body_text(self) -> str:
+    def _body(self) -> tuple[str, str]:
         b = FunctionBuilder(self.locations, self.loop, self.partial.target)
         passed = {x: b.name(x.name) for x in self.buffers}
         symbols = {x: _symbol(x, b.name(getattr(x, "name", ""))) for x in self.symbols}
@@ -174,8 +183,9 @@ class _Task:
         for stmt in parts:
             emitter.emit(stmt)
         emitter.finish()
-        head = f"internal void {self.body}({', '.join(parameters)}) #1"
-        return b.definition(head, f"iterations of {self.loop.name}")
+        given, title = ", ".join(parameters), f"iterations of {self.loop.name}"
+        name = quoted(self.base)
+        return self.equal.written(b, lambda n: f"internal void {n}({given}) #1", name, title)
 
     def _promises(self, buffer: ir.Buffer) -> str:
         """That buffers do not overlap holds on each thread by itself, but for single elements

@@ -37,7 +37,16 @@ from ...lang.nodes.nodes import (
 )
 from ...poly.sets.linear import direction
 from ..ir.elements import Element, loaded_by
-from ..ir.inequalities import Known, as_sums, comparison, in_order, strongest, total, weakest
+from ..ir.inequalities import (
+    Known,
+    as_sums,
+    comparison,
+    follows,
+    in_order,
+    strongest,
+    total,
+    weakest,
+)
 from ..ir.ir import (
     Alloc,
     For,
@@ -50,10 +59,12 @@ from ..ir.ir import (
     children,
     dtype_of,
     map_children,
+    walk,
 )
 from ..ir.lane_number import LANE, Conditions, guard_parts, in_lanes, ordered, with_guard
 from ..ir.simplify import conjuncts
 from ..ir.tiles import Tiles
+from ..ir.versions import is_as_free
 
 
 def full_tiles(module: Module) -> Module:
@@ -62,7 +73,12 @@ def full_tiles(module: Module) -> Module:
     if all(body is f.body for body, f in zip(bodies, module.functions, strict=True)):
         return module
     pairs = zip(module.functions, bodies, strict=True)
-    return replace(module, functions=tuple(replace(f, body=body) for f, body in pairs))
+    used = {b for body in bodies for s in walk(body) if isinstance(s, Alloc) for b in s.buffers}
+    return replace(
+        module,
+        buffers=tuple(b for b in module.buffers if b.kind != "stack" or b in used),
+        functions=tuple(replace(f, body=body) for f, body in pairs),
+    )
 
 
 def _full(stmt: Stmt, known: tuple[Node, ...]) -> Stmt:
@@ -75,6 +91,8 @@ def _full(stmt: Stmt, known: tuple[Node, ...]) -> Stmt:
         case If(condition=c, body=body, otherwise=otherwise):
             made = _full(body, (*known, *conjuncts(c)))
             other = otherwise and _full(otherwise, known)
+            if stmt.choice and other is not None and is_as_free(made, other):
+                return other
             same = made is body and other is otherwise
             return stmt if same else replace(stmt, body=made, otherwise=other)
         case _:
@@ -143,13 +161,28 @@ class _Filled:
             case If(condition=c, body=body) if _is_plain(stmt):
                 parts = guard_parts(c, None)
                 inside = self._rewritten(body, held | frozenset(parts))
-                free = frozenset(parts).intersection(*map(self._dropped, _leaves(body)))
+                leaves = list(_leaves(body))
+                free = frozenset(parts).intersection(*map(self._dropped, leaves))
+                free |= {x for x in parts if all(self._says(leaf, x) for leaf in leaves)}
                 rest = ix.conjunction(x for x in parts if x not in free) if free else c
                 return inside if rest is None else replace(stmt, condition=rest, body=inside)
             case If() | For() | Alloc():
                 return map_children(stmt, self.body)
             case _:
                 return map_children(stmt, lambda x: self._rewritten(x, held))
+
+    def _says(self, stmt: Stmt, condition: Node) -> bool:
+        """Whether a statement stores tiles elsewhere, only in lanes for which a condition holds."""
+        if not isinstance(stmt, Stores) or stmt.lanes is None or not _is_harmless(stmt):
+            return False
+        loads = [n for s in stmt.stores for n in postorder(s.value) if isinstance(n, Load)]
+        if any(self.tiles.place(n.buffer, n.index, stmt.lanes) is None for n in loads):
+            return False
+        first = ix.compare("ge", LANE, ix.ZERO)
+        return all(
+            s.guard is not None and follows(condition, (*guard_parts(s.guard, stmt.lanes), first))
+            for s in stmt.stores
+        )
 
     def _stores(self, stmt: Stores, held: Conditions) -> Stores:
         dropped = self._dropped(stmt)

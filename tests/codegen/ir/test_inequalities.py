@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from codegen.llvm.harness import size
 
-from polysched.codegen.ir.inequalities import Known, as_sums, strongest, weakest
+from polysched.codegen.ir.inequalities import Known, as_sums, follows, strongest, weakest
 from polysched.lang.arithmetic.evaluate import compile_nodes
 from polysched.lang.nodes import index as ix
 from polysched.lang.nodes.nodes import Node, integer
@@ -72,6 +72,51 @@ def test_the_strongest_of_some_conditions_hold_where_all_do() -> None:
         for at in POINTS:
             values = made(at)
             assert all(values[: len(given)]) == all(values[len(given) :]), (given, at)
+
+
+def test_what_follows_from_conditions_holds_where_they_do() -> None:
+    conditions = list(drawn(120))
+    draw = random.Random(5)
+    bounds = [
+        ix.compare(op, x, integer(at)) for op in ("lt", "ge") for x in (n, m) for at in (0, 2)
+    ]
+    found = 0
+    for condition in conditions:
+        given = [condition, *draw.sample(bounds, 2)]
+        others = [ix.compare("lt", affine(draw), affine(draw)) for _ in range(4)]
+        others += [ix.compare("lt", *(ix.mul(x, integer(2)) for x in condition.args))]
+        implied = [c for c in [*others, *bounds] if c not in given and follows(c, given)]
+        found += len(implied)
+        kept = strongest([*given, *implied])
+        made = compile_nodes([*given, *implied, *kept])
+        for at in POINTS:
+            values = made(at)
+            holds = all(values[:3])
+            assert not holds or all(values[3 : 3 + len(implied)]), (given, implied, at)
+            assert holds == all(values[3 + len(implied) :]), (given, kept, at)
+    assert found > 50
+
+
+def test_a_condition_follows_from_another_one_and_a_bound() -> None:
+    """16 * m + 16 < n and m >= 0 imply that n > 16, but no more; and not for m >= -1."""
+    room = ix.compare("lt", ix.add(ix.mul(m, integer(16)), integer(16)), n)
+    start = ix.compare("ge", m, integer(0))
+    wanted = ix.compare("lt", integer(16), n)
+    assert strongest([room, start, wanted]) == strongest([room, start])
+    assert follows(wanted, (room, start))
+    assert not follows(ix.compare("lt", integer(17), n), (room, start))
+    assert not follows(wanted, (room, ix.compare("ge", m, integer(-1))))
+    assert not follows(wanted, (room, ix.compare("lt", m, integer(3))))
+
+
+def test_of_a_maximum_what_may_be_positive_counts() -> None:
+    """max(-(16 * m + 1), 0) + 16 * m > 0 where 16 * m > 0."""
+    tile = ix.mul(m, integer(16))
+    start = ix.maximum((ix.sub(integer(-1), tile), integer(0)))
+    assert strongest([ix.compare("lt", integer(0), ix.add(start, tile))]) == strongest(
+        [ix.compare("ge", m, integer(1))]
+    )
+    assert strongest([ix.compare("lt", integer(-2), ix.add(start, tile))]) == ()
 
 
 def test_what_known_conditions_imply_holds_where_they_do() -> None:

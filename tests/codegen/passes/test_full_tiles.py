@@ -29,6 +29,7 @@ from polysched.codegen.ir.ir import (
 )
 from polysched.codegen.ir.text import stmt_text
 from polysched.codegen.ir.verify import verify
+from polysched.codegen.ir.versions import is_as_free
 from polysched.codegen.lower import ON_LOOPS
 from polysched.codegen.passes.fill_tiles import fill_tiles
 from polysched.codegen.passes.full_tiles import full_tiles
@@ -67,16 +68,18 @@ def pairs() -> ps.Func:
 def tiled(C: ps.Func, tail: str, kind: str) -> ps.Schedule:
     s = ps.Schedule(C)
     u = s["C.update(0)"]
-    u.split("i", 3, names=("io", "ii"), tail=tail)
-    u.split("j", 8, names=("jo", "ji"), tail=tail)
-    u.reorder("jo", "io", "k", "ii", "ji")
-    if kind == "begun inside":
-        s["C"].compute_at(u, "io").vectorize("j", 4).unroll("j").unroll("i")
-    u.accumulate_at("io")
-    if kind == "staged":
-        panel = u.stage("B", at="jo", layout=("k", "ji"))
-        s[panel].vectorize("ji", 4).unroll("ji")
-    return u.vectorize("ji", 4).unroll("ji").unroll("ii") and s
+    with s.batch():
+        u.split("i", 3, names=("io", "ii"), tail=tail)
+        u.split("j", 8, names=("jo", "ji"), tail="pad" if "padded" in kind else tail)
+        u.reorder("jo", "io", "k", "ii", "ji")
+        if "begun inside" in kind:
+            s["C"].compute_at(u, "io").vectorize("j", 4).unroll("j").unroll("i")
+        u.accumulate_at("io")
+        if "staged" in kind or "padded" in kind:
+            panel = u.stage("B", at="jo", layout=("k", "ji"), pad="padded" in kind)
+            s[panel].vectorize("ji", 4).unroll("ji")
+        u.vectorize("ji", 4).unroll("ji").unroll("ii")
+    return s
 
 
 PROGRAMS = {
@@ -95,6 +98,7 @@ PROGRAMS = {
         ("guard", "plain"),
         ("auto", "begun inside"),
         pytest.param("mask", "staged", marks=pytest.mark.slow),
+        pytest.param("auto", "padded, begun inside", marks=pytest.mark.slow),
     ],
 )
 def test_borders_of_every_size_come_out_right(program: str, tail: str, kind: str) -> None:
@@ -122,6 +126,51 @@ def test_no_condition_is_left_in_the_loop_that_fills_a_tile(tail: str) -> None:
     for _, filled in loops:
         assert "if 0 <" not in filled.replace("k if", "")
         assert " where " not in filled
+
+
+def tiles(program: Module) -> list[Alloc]:
+    """The versions of a tile that is on the stack."""
+    found = [x for f in program.functions for x in walk(f.body) if isinstance(x, Alloc)]
+    return [x for x in found if x.buffers[0].kind == "stack"]
+
+
+def filled(s: ps.Schedule) -> Module:
+    flat = build(s.loop_program)
+    for run in (*ON_LOOPS, fill_tiles):
+        flat = run(flat)
+    return flat
+
+
+def test_a_tile_with_all_rows_needs_no_version_beside_that_of_all_borders() -> None:
+    """Both have no condition in the loop over k. The version and its storage are left out."""
+    before = filled(tiled(product(), "auto", "padded, begun inside"))
+    after = full_tiles(before)
+    assert (len(tiles(before)), len(tiles(after))) == (3, 2)
+    assert {b for b in after.buffers if b.kind == "stack"} == {
+        b for x in tiles(after) for b in x.buffers
+    }
+    assert conditions(tiles(after)[0]) == 0
+
+
+def test_a_version_stays_where_a_border_costs_something_in_each_iteration() -> None:
+    """What is stored in the loop is masked at borders of columns: it is not in a full tile."""
+    free, border = (loop(w, 0, 3, store(TILE, 2, add(w, 1), c)) for c in (None, lt(w, 1)))
+    kept = If(lt(s, 3), tile(zero(2), free, shown(2, even)), tile(zero(2), border), choice=True)
+    limited = loop(w, 0, 3, store(TILE, 2, load(x, op("min", w, s, dtype=int64))))
+    also = replace(kept, otherwise=tile(zero(2), limited, shown(2, even)))
+    full = replace(kept, body=tile(zero(2), free), otherwise=tile(zero(2), free, shown(2, even)))
+    gone = replace(kept, otherwise=tile(zero(2), free, shown(2, small)))
+    found = [is_as_free(x.body, x.otherwise) for x in (kept, also, full, gone)]
+    assert found == [False, False, False, True]
+
+
+def test_lanes_that_exist_under_a_condition_need_no_test_of_it() -> None:
+    """Rows are tested, columns are masked."""
+    (_, border) = tiles(full_tiles(filled(tiled(product(), "auto", "plain"))))
+    tests = [x.condition for x in walk(border) if isinstance(x, If)]
+    assert len(tests) == 3
+    masked = [x for x in walk(border) if isinstance(x, Stores) and x.stores[0].guard is not None]
+    assert len(masked) == 6
 
 
 def consumed(tail: str) -> tuple[ps.Func, ps.Schedule]:
@@ -268,6 +317,22 @@ HARMFUL = {
     "it divides integers": op("floordiv", load(x, 1), load(x, 0), dtype=int64),
     "data say what it reads": load(x, load(x, 0)),
 }
+
+
+TESTED = {
+    "it is of other lanes": lanes(store(y, v, load(TILE, v), lt(v, add(s, 2)))),
+    "what is stored is in memory": lanes(store(y, v, load(x, v), few)),
+    "all lanes exist": lanes(store(y, v, load(TILE, v))),
+}
+
+
+@pytest.mark.parametrize("case", TESTED)
+def test_a_test_stays_that_lanes_do_not_make(case: str) -> None:
+    """The lanes below n + 1 are there where n > -1; those that are tested, where n > 0."""
+    body = tile(lanes(store(TILE, v, integer(3))), If(lt(0, s), TESTED[case]))
+    assert conditions(full_tiles(module([x, y, TILE], [s], body)).functions[0].body) == conditions(
+        body
+    )
 
 
 @pytest.mark.parametrize("case", HARMFUL)
