@@ -20,6 +20,7 @@ import choice
 import llvmlite
 import llvmlite.binding as llvm
 import pytest
+import rewriting
 from hypothesis import HealthCheck, settings
 
 from polysched.cache import place
@@ -89,6 +90,7 @@ def compiled_once(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPath
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Code that no run of a day has asked for goes."""
+    rewriting.stamp(session.config)
     cache = getattr(session.config, "cache", None)
     if cache is None or hasattr(session.config, "workerinput"):
         return
@@ -104,10 +106,11 @@ def pytest_runtest_call(item: pytest.Item) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Iterator[None]:
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
     """What is imported and collected stays: no collection of garbage looks at it."""
     gc.disable()
     try:
+        rewriting.rewrite_share(session.config)
         return (yield)
     finally:
         gc.collect()
