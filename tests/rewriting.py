@@ -38,7 +38,7 @@ class _Unrun:
 def rewrite_share(config: pytest.Config) -> None:
     """In a worker that collects all: rewrites its share of the files that are new."""
     worker = getattr(config, "workerinput", None)
-    if worker is None or not hasattr(config, "cache") or config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+    if worker is None or not _collects_all(config) or not hasattr(config, "cache"):
         return
     number = int(worker["workerid"].removeprefix("gw"))
     since = _stamped(config)
@@ -51,8 +51,12 @@ def rewrite_share(config: pytest.Config) -> None:
 def stamp(config: pytest.Config) -> None:
     """All files have been rewritten."""
     cache = None if hasattr(config, "workerinput") else getattr(config, "cache", None)
-    if cache is not None and config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+    if cache is not None and _collects_all(config):
         (cache.mkdir(STAMP) / STAMP).touch()
+
+
+def _collects_all(config: pytest.Config) -> bool:
+    return config.args_source is pytest.Config.ArgsSource.TESTPATHS
 
 
 def _stamped(config: pytest.Config) -> float:
