@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from pathlib import Path
 
 import choice
 import pytest
@@ -38,6 +40,14 @@ def test_each_name_is_that_of_a_test(request: pytest.FixtureRequest) -> None:
 def test_several_rows_of_a_table_are_taken() -> None:
     rows = Counter(name.partition("[")[0] for name in choice.NAMED["only"])
     assert [table for table, count in rows.items() if count < choice.ROWS] == []
+
+
+def test_what_a_page_promises_to_be_quick_is_taken() -> None:
+    """Steps of work are checked by tests that it names."""
+    page = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    promised = set(re.findall("`(test_[a-z_]+)`", page))
+    assert promised
+    assert [name for name in choice.NAMED["not"] if name.rpartition("::")[2] in promised] == []
 
 
 class Named:
