@@ -1,9 +1,7 @@
 """What `make quick` runs, which tests share a process, that every pass is verified, and that LLVM
 compiles a text once.
 
-`make quick` leaves out what is marked slow. Of a table of rows that are not, it takes those that
-are marked quick, which were chosen for what they mean, or are cheap; else two that are spread over
-the table by their names, so that they stay the same where others are added.
+`make quick` leaves out what is marked slow, and of the rest what choice.py says.
 """
 
 from __future__ import annotations
@@ -11,18 +9,18 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from threading import get_ident
 from time import time
-from zlib import crc32
 
+import choice
 import llvmlite
 import llvmlite.binding as llvm
 import pytest
+import rewriting
 from hypothesis import HealthCheck, settings
 
 from polysched.cache import place
@@ -38,8 +36,6 @@ os.environ[place.ENABLED] = "0"
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
-ROWS = 2
-"""Of a table, how many are quick."""
 DAY = 86400.0
 """Seconds for which code is kept that no run asks for."""
 
@@ -94,6 +90,7 @@ def compiled_once(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPath
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Code that no run of a day has asked for goes."""
+    rewriting.stamp(session.config)
     cache = getattr(session.config, "cache", None)
     if cache is None or hasattr(session.config, "workerinput"):
         return
@@ -108,25 +105,26 @@ def pytest_runtest_call(item: pytest.Item) -> None:
         binding.object_code.anew = any(part in ANEW for part in item.path.parts)
 
 
-def pytest_collection_finish() -> None:
-    """What has been imported and collected stays: no collection of garbage looks at it again."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """What is imported and collected stays: no collection of garbage looks at it."""
+    gc.disable()
+    try:
+        rewriting.rewrite_share(session.config)
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist looks for groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    tables: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    config.stash[choice.UNKNOWN] = choice.unknown(items)
+    choice.mark_slow(items)
     for item in items:
-        tables[_table(item)].append(item)
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(_group(item)))
-    for rows in tables.values():
-        _mark_slow([row for row in rows if row.get_closest_marker("slow") is None])
-
-
-def _table(item: pytest.Item) -> str:
-    return item.nodeid.partition("[")[0]
 
 
 def _group(item: pytest.Item) -> str:
@@ -138,17 +136,4 @@ def _group(item: pytest.Item) -> str:
         program = getattr(of, "case", of)
         if isinstance(getattr(program, "name", None), str):
             return str(program.name)
-    return _table(item)
-
-
-def _mark_slow(rows: list[pytest.Item]) -> None:
-    """All but the quick rows of a table."""
-    chosen = [row for row in rows if row.get_closest_marker("quick")] or _spread(rows)
-    for row in rows:
-        if row not in chosen:
-            row.add_marker(pytest.mark.slow)
-
-
-def _spread(rows: Sequence[pytest.Item]) -> list[pytest.Item]:
-    ordered = sorted(rows, key=lambda row: crc32(row.nodeid.encode()))
-    return ordered[:ROWS]
+    return choice.table(item)

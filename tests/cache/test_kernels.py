@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gallery import registry
-from gallery.execute import assert_same, fresh, outputs, schedule
+from gallery.execute import assert_same, fresh, kernel, outputs, schedule
 
 import polysched as ps
 from polysched.cache import keys, store
@@ -201,10 +201,12 @@ def test_programs_of_the_gallery_are_the_same_from_disk(case: Any) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_interfaces_and_preconditions_have_a_json_form(case: Any) -> None:
-    made = schedule(case).compile()
+    made = kernel(case)
     program = made._program
-    for strided in (False, True):
-        about = interface.interface_of(made._lower(strided).flat)
+    for about in (
+        made._variants[False].interface,
+        interface.interface_of(made._lower(True).flat),
+    ):
         text = json.dumps(interface.to_json(about), allow_nan=False)
         assert interface.from_json(json.loads(text), symbols_of(program)) == about
     terms = kept._terms_to_json(made._terms, program)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from dataclasses import asdict
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from polysched.codegen.llvm import binding
 from polysched.testing.process import Lost, Process, Say, answer
 
 from .compare import Report
@@ -81,4 +83,6 @@ def _report(question: dict[str, Any], say: Say) -> dict[str, Any]:
 if __name__ == "__main__":
     sys.path = [p for p in sys.path if Path(p).name != "fuzz"]
     limit_memory()
+    # What is written and read, or asked for again, is often the same text once more.
+    binding.object_code = lru_cache(maxsize=512)(binding.object_code)
     answer(_report)

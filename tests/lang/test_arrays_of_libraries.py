@@ -144,6 +144,7 @@ def test_tensors_of_inference_are_written() -> None:
 
 
 # xarray ---------------------------------------------------------------------------------------
+@pytest.mark.slow  # to import it takes longer than all else here, as in the next
 @pytest.mark.parametrize("dtype", ALL, ids=str)
 def test_labelled_arrays_share_memory(dtype: ps.DType) -> None:
     xarray = library("xarray")
@@ -151,6 +152,7 @@ def test_labelled_arrays_share_memory(dtype: ps.DType) -> None:
     assert shares(dtype, lambda plain: xarray.Variable(("x", "y")[: plain.ndim], plain)) == 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_refuses_what_is_not_computed(way: str) -> None:
     dask, xarray = library("dask.array"), library("xarray")

@@ -68,7 +68,7 @@ def stated(page: str) -> Iterator[tuple[str, str, float]]:
             yield from zip([name] * 2, ("float32", "float64"), map(float, bounds), strict=True)
 
 
-@pytest.mark.parametrize("dtype", BOUNDS)
+@pytest.mark.parametrize("dtype", [pytest.param("float64", marks=pytest.mark.slow), "float32"])
 def test_the_worst_arguments_have_the_errors_that_were_found(
     dtype: str, table: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,21 +8,25 @@ from lang import narrow_pairs
 
 import polysched as ps
 
-TYPES = pytest.mark.parametrize("dtype", narrow_pairs.TYPES, ids=str)
+
+def types(slow=None):
+    """Both types, of which one may be left to the slow tests."""
+    rows = [pytest.param(t, marks=[pytest.mark.slow] * (t is slow)) for t in narrow_pairs.TYPES]
+    return pytest.mark.parametrize("dtype", rows, ids=str)
 
 
-@TYPES
+@types(slow=ps.float16)
 def test_2_1_operators_of_pairs_round_once(dtype):
     assert not [*narrow_pairs.differences(dtype, np.random.default_rng(1), 1 << 15, 8)]
 
 
-@TYPES
+@types(slow=ps.bfloat16)
 def test_2_6_functions_of_every_number_are_those_of_float32_rounded(dtype, monkeypatch):
     monkeypatch.setattr(narrow_pairs, "FUNCTIONS", ("exp", "log1p", "arctan"))
     assert not [*narrow_pairs.of_one(dtype, 8)]
 
 
-@TYPES
+@types()
 def test_pairs_have_denormals_ties_and_specials(dtype):
     x, y = narrow_pairs.pairs(np.random.default_rng(1), dtype, 1 << 12)
     a, b = (narrow_pairs.doubles(dtype, bits) for bits in (x, y))

@@ -117,7 +117,7 @@ def blur(lanes: int | None, is_stored: bool) -> ps.Schedule:
     return s
 
 
-@pytest.mark.parametrize("is_stored", [False, True])
+@pytest.mark.parametrize("is_stored", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_sums_on_the_stack_are_in_pairs_too(is_stored: bool) -> None:
     for size in (1, 33, 71):
         image = ps.bfloat16.array(np.random.default_rng(size).normal(size=(size + 2, size + 2)))

@@ -382,6 +382,7 @@ def blurred() -> ps.Func:
 PICTURE = np.random.default_rng(5).random((41, 23), np.float32)
 
 
+@pytest.mark.slow  # to import Dask takes longer than all else here
 @with_libraries
 @pytest.mark.parametrize("chunks", [(41, 23), (7, 23), (10, 5), ((20, 1, 20), (3, 20))], ids=str)
 def test_dask_computes_parts_that_overlap(chunks: Any) -> None:
