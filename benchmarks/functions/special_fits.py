@@ -6,11 +6,10 @@ Each entry is a table of coefficients of `math_doubles`, `math_erf`, `math_gamma
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from mpmath import atanh, erf, erfc, exp, log, loggamma, mpf, pi, sqrt, tanh
+from mpmath import atanh, erf, erfc, exp, log, loggamma, mpf, sqrt, tanh
 from quotients import Quotient
 from remez import Fit
 
@@ -87,50 +86,15 @@ def root_of_erfc(place: Any) -> Fit:
     )
 
 
-@dataclass(frozen=True)
-class Tail:
-    """What erfc is made of, in a variable v = place - centre / (a + centre) of the argument a.
+def rest_of_erfc(most: Any, degree: int, dtype: type = np.float64) -> Quotient:
+    """p / d of e**a**2 erfc a = factor / (a + shift) (1 + p(a) / d(a)), 0 <= a <= most."""
 
-    Attributes:
-        first: P(0), which is nearly one of the numbers with few digits: so place was chosen.
-        most: the largest a.
-    """
+    def near_one(a: Any) -> Any:
+        return (a + mpf("0.5625")) / mpf("0.6171875") * exp(a * a) * erfc(a)
 
-    centre: int
-    place: float
-    first: float
-    most: float
-    dtype: type
-
-    def argument(self, v: Any) -> Any:
-        return self.centre / (self.place - v) - self.centre
-
-    def product(self, v: Any) -> Any:
-        """P(v) = (a + centre) e**a**2 erfc a."""
-        a = self.argument(v)
-        return (a + self.centre) * exp(a * a) * erfc(a)
-
-    def slope(self, v: Any) -> Any:
-        """What a relative error of 1 / (a + centre) changes the logarithm of e**a**2 erfc a by."""
-        a = self.argument(v)
-        return (a + self.centre) * (2 / (sqrt(pi) * exp(a * a) * erfc(a)) - 2 * a)
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        return self.place - 1, self.place - self.centre / (self.most + self.centre)
-
-    def rest(self, count: int) -> Fit:
-        """c of P(v) = first + v (c[0] + c[1] v + ...)."""
-        return Fit(
-            lambda v: (self.product(v) - self.first) / v,
-            lambda v: v / self.product(v),
-            *self.ends,
-            count,
-            self.dtype,
-        )
-
-    def slopes(self) -> Fit:
-        return Fit(self.slope, lambda v: 1 / self.slope(v), *self.ends, 4, self.dtype, False)
+    return Quotient(
+        lambda a: near_one(a) - 1, lambda a: 1 / near_one(a), 0, mpf(most), degree, degree, dtype
+    )
 
 
 def logarithm(count: int, dtype: type = np.float64) -> Fit:
@@ -155,10 +119,6 @@ def power_of_2(count: int, dtype: type = np.float64) -> Fit:
         count,
         dtype,
     )
-
-
-TAIL_32 = Tail(3, 0.565185546875, 1.1999313831329346, 10.2, np.float32)
-TAIL_64 = Tail(4, 0.513427734375, 1.1227896356547293, 27.3, np.float64)
 
 
 def near_zeros(at: int, constant: float) -> Quotient:
@@ -187,10 +147,10 @@ FITS: dict[str, Fit | Quotient] = {
     "erf, float32": odd_quotient(erf, mpf("3.94"), 6, 7),
     "erf, float64, near 0": erf_near_zero(mpf("0.87109375")),
     "erf, float64, beyond": root_of_erfc(mpf("1.22119140625")),
-    "erfc, float32": TAIL_32.rest(9),
-    "erfc, float64": TAIL_64.rest(22),
-    "slope of erfc, float32": TAIL_32.slopes(),
-    "slope of erfc, float64": TAIL_64.slopes(),
+    "erfc, float32": rest_of_erfc("10.2", 5, np.float32),
+    "erfc, float64": rest_of_erfc("27.3", 10),
+    "power in erfc, float32": power_of_e(5, np.float32),
+    "power in erfc, float64": power_of_e(10),
     "log2 of pow, float32": logarithm(3, np.float32),
     "log2 of pow, float64": logarithm(7),
     "exp2 of pow, float32": power_of_2(5, np.float32),

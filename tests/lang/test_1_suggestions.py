@@ -70,6 +70,13 @@ def test_a_stage_suggests_directives(name: str, meant: str) -> None:
     assert said(plane(), name).endswith(f"s = ps.Schedule(f); s[f].{meant}(...)")
 
 
+def test_a_schedule_names_the_way_to_a_stage() -> None:
+    s = ps.Schedule(plane())
+    hint = 'a stage is found by its name: s["f"]'
+    assert said(s, "f") == f"a Schedule has no attribute 'f'\n  hint: {hint}"
+    assert "hint" not in said(s, "quux")
+
+
 def test_each_owner_suggests_its_own() -> None:
     f = plane()
     s = ps.Schedule(f)

@@ -143,6 +143,31 @@ def test_tensors_of_inference_are_written() -> None:
     assert given.tolist() == [-1, -1, -1]
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int64"])
+def test_params_are_tensors_without_axes(dtype: str) -> None:
+    torch = library("torch")
+    kind = getattr(torch, dtype)
+    n, i, k = ps.size("n"), ps.vars("i"), ps.Param("k", kind)
+    x, f = ps.Input("x", ps.float64, (n,)), ps.Func("f", (n,))
+    f[i] = x[i] * k
+    assert k.dtype == ps.Input("y", dtype, (n,)).dtype
+    assert ps.interpret(f, np.ones(2), k=torch.tensor(3, dtype=kind)).tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("kind", ["grad", "meta"])
+def test_refuses_tensors_as_params(kind: str) -> None:
+    torch = library("torch")
+    made = {"grad": {"requires_grad": True}, "meta": {"device": "meta"}}[kind]
+    n, i, k = ps.size("n"), ps.vars("i"), ps.Param("k", ps.float32)
+    x, f = ps.Input("x", ps.float32, (n,)), ps.Func("f", (n,))
+    f[i] = x[i] * k
+    _, what, hint = TENSORS[kind]
+    with pytest.raises(ps.CallError) as error:
+        ps.interpret(f, ONES, k=torch.tensor(3.0, **made))
+    assert error.value.what == what.replace("X", "k")
+    assert error.value.hint == hint.replace("X", "k")
+
+
 # xarray ---------------------------------------------------------------------------------------
 @pytest.mark.slow  # to import it takes longer than all else here, as in the next
 @pytest.mark.parametrize("dtype", ALL, ids=str)

@@ -105,3 +105,32 @@ def test_refuses_a_masked_table() -> None:
 def test_suggests_a_type_that_there_is() -> None:
     with pytest.raises(ps.CallError, match="or declare it as float64"):
         f(np.zeros(3))
+
+
+class Zero:
+    """An array of another library that has no axes."""
+
+    shape = ()
+
+    def __init__(self, plain: np.ndarray[Any, Any]) -> None:
+        self.plain = plain
+
+    def __array__(self, dtype: object = None, copy: object = None) -> Any:
+        return self.plain
+
+
+k = ps.Param("k", ps.float32)
+scaled = ps.Func("scaled", (n,))
+scaled[i] = x[i] * k
+
+
+def test_params_are_arrays_without_axes() -> None:
+    for given in (np.array(2.5), Zero(np.array(2.5, np.float32)), Zero(np.array(2))):
+        assert scaled(plain, k=given).tolist() == [float(np.asarray(given))] * 3
+
+
+@pytest.mark.parametrize("given", [Zero(np.array(1j)), Zero(np.array("a")), Zero(plain)])
+def test_refuses_params_that_hold_no_number(given: Any) -> None:
+    with pytest.raises(ps.CallError, match="the Param is float32") as error:
+        scaled(plain, k=given)
+    assert error.value.hint == "pass a number"

@@ -154,7 +154,12 @@ def admit_size(name: str, given: Any) -> int:
 def admit_param(info: ParamInfo, given: Any) -> bool | int | float:
     """The value of a Param, within its dtype and its declared bounds."""
     t = info.dtype
-    value = given.item() if _is_numpy_scalar(given) else given
+    value = given
+    if _is_numpy_scalar(given):
+        value = given.item()
+    elif getattr(given, "shape", None) == () and hasattr(given, "__array__"):
+        array = as_array(Place(info.name, info.name, info.name, "a number", False, False), given)
+        value = array.item() if array.ndim == 0 else given
     if t.is_float:
         value = _float_param(info, value)
     elif t.is_bool:

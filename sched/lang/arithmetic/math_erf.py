@@ -5,15 +5,15 @@ x + x p(x**2 - c) for |x| < 1.3, and beyond 1 - p(|x| - c)**-8: there are no pow
 a power multiplies an error with is made up for by how small erfc is. Both are polynomials around a
 place c in the interval, so that their first coefficients decide, and hardly anything cancels.
 
-The complement has to be exact however small it is. For a = |x|, with G(a) = e**a**2 erfc a,
+The complement has to be exact however small it is. For a = |x|,
 
-    erfc a = e**-a**2 q P(v),    q = 1 / (a + c),    v = place - c q.
+    erfc a = e**-a**2 q factor (1 + p(a) / d(a)),    q = 1 / (a + shift).
 
-Of q only so many digits are taken that v is exact. Then `off`, what is missing from q relatively,
-is exact, too, and is made up for: it changes log G by K(v) off, where K = -(a + c) G'(a) / G(a).
-That is added to what the square of a rounds off, so that one formula has all digits from 0 on.
+The two constants make the last quotient less than 1/11, so that its errors hardly count. What is
+missing from q relatively, and what the square of a rounds off, are small changes of the exponent.
+They are put to the quotient, so that one formula has all digits from 0 on.
 
-The coefficients are of minimax polynomials for the relative error.
+The coefficients are of minimax polynomials and quotients for the relative error.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..nodes.dtypes import DType, float32, float64
-from .math_exp import exp_coefficients
 from .math_terms import (
     Term,
     absolute,
@@ -87,55 +86,56 @@ class _Tail:
     """The constants of erfc in a float type.
 
     Attributes:
-        centre: c.
-        dropped: how many of the lowest bits of q are not taken.
         most: erfc is 0 from here on.
-        place: c q where v is 0.
-        first, rest: c[0] and c[1], c[2], ... of P. The first has fewer digits than its type.
-        slope: the coefficients of K.
-        margin: the exponent that is added at first, so that the product with 2**n is normal.
+        above, below: the coefficients of p and d.
+        power: c[k] of e**r = 1 + r + r**2 (c[0] + c[1] r + ...), |r| <= log(2) / 2.
+        margin: an exponent that is added to 2**n at first, so that it is a normal number.
     """
 
-    centre: float
-    dropped: int
     most: float
-    place: float
-    first: float
-    rest: tuple[float, ...]
-    slope: tuple[float, ...]
+    above: tuple[float, ...]
+    below: tuple[float, ...]
+    power: tuple[float, ...]
     margin: int
 
 
+#: `shift` and `factor` of erfc. The first has so few digits that a sum less it is exact.
+_SHIFT, _FACTOR = 0.5625, 0.6171875
 _TAILS: dict[DType, _Tail] = {
     float32: _Tail(
-        centre=3.0,
-        dropped=3,
         most=10.2,
-        place=0.565185546875,
-        first=1.1999313831329346,
-        rest=(
-            -2.108440637588501, 2.8977291584014893, -3.018195867538452, 2.1834208965301514,
-            -0.7913906574249268, -0.2690434157848358, 0.43295133113861084, -0.026695694774389267,
-            -0.16617253422737122,
+        above=(
+            -0.08860759437084198, 0.3786187469959259, 0.286724716424942, 0.07772208005189896,
+            -0.0034192746970802546, -0.005832720547914505,
         ),
-        slope=(1.9990112781524658, -2.7526614665985107, 1.5298633575439453, 1.0944957733154297),
+        below=(
+            1.0, 2.406548500061035, 2.491133213043213, 1.409608006477356, 0.44640010595321655,
+            0.06792977452278137,
+        ),
+        power=(
+            0.4999999403953552, 0.16666516661643982, 0.04166810214519501, 0.008369192481040955,
+            0.0013838912127539515,
+        ),
         margin=32,
     ),
     float64: _Tail(
-        centre=4.0,
-        dropped=2,
         most=27.3,
-        place=0.513427734375,
-        first=1.1227896356547293,
-        rest=(
-            -2.0385496051212613, 3.272997408583202, -4.621436777812004, 5.680987638274537,
-            -5.975185293937537, 5.213606998607272, -3.5442428184314956, 1.578145008617885,
-            -0.07768598597064827, -0.5195276660530541, 0.36227404330204543, 0.013290049325644255,
-            -0.16801929484201522, 0.06631838247247016, 0.05835967401933669, -0.05219847419628494,
-            -0.018148187289017667, 0.03144849916712589, 0.006110711076125859, -0.01524678353946545,
-            -0.0026156021368950945, 0.003578710598527102,
+        above=(
+            -0.08860759493670883, 0.2956787279569419, 0.6011188473982196, 0.5055371579866123,
+            0.2459683946887721, 0.07197872095551251, 0.010205871381069195,
+            -0.0008315476790384477, -0.0006933214261400459, -0.00013572139644011107,
+            -1.082065613747691e-05,
         ),
-        slope=(1.938383821497382, -3.185528716669522, 3.6033845494247, -1.6687233316375394),
+        below=(
+            1.0, 3.3425829229320017, 5.19531778811378, 4.957790056089657, 3.226997646603708,
+            1.5027536841354596, 0.5094822759026123, 0.12494018534943209, 0.021386248952666467,
+            0.0023351162507875708, 0.0001260120049386717,
+        ),
+        power=(
+            0.5000000000000011, 0.16666666666666438, 0.04166666666652578, 0.008333333333473511,
+            0.0013888888944868717, 0.00019841269561290056, 2.480149173890047e-05,
+            2.7557529567514893e-06, 2.763075640696323e-07, 2.5020422600249058e-08,
+        ),
         margin=60,
     ),
 }  # fmt: skip
@@ -157,24 +157,18 @@ def _erf(dtype: DType, x: Term) -> Term:
 
 
 def _erfc(x: Term) -> Term:
-    """Of P the sum has two parts, and so have the products; they are rounded once."""
+    """The power of e has two parts, and with the quotient it is multiplied where that is small."""
     c = for_type(_TAILS, x.dtype)
     a = at_most(absolute(x), c.most)
-    kept = x.dtype.unsigned.max - ((1 << c.dropped) - 1)
-    q = from_bits(bits(1.0 / (a + c.centre)) & kept)
-    v = fma(q, -c.centre, c.place)
-    off = fma(-1.0 * q, a, fma(q, -c.centre, 1.0))
     scale, r, more = _reduced(a, c.margin)
-    more = fma(off, polynomial(v, c.slope), more)
-    above = interleaved(v, c.rest[4:])
-    for coefficient in c.rest[3:0:-1]:
-        above = fma(v, above, coefficient)
-    rest = fma(v, above, c.rest[0])
-    p = fma(v, rest, c.first)
-    p_low = fma(v, fma(v, above, c.rest[0] - rest), fma(v, rest, c.first - p))
-    m = q * p
-    m_low = fma(q, p_low, fma(q, p, -1.0 * m))
-    found = _times_power(m, m_low, r, more) * scale * 2.0**-c.margin
+    total = a + _SHIFT
+    total_low = a - (total - _SHIFT)
+    q = 1.0 / total
+    more = fma(-1.0 * q, total_low, more) + fma(-1.0 * q, total, 1.0)
+    quotient = interleaved(a, c.above) / interleaved(a, c.below)
+    e, e_low = _factor_times_power(r, c)
+    e_low = fma(fma(more, quotient, more) + quotient, e + e_low, e_low)
+    found = fma(q, e, q * e_low) * scale
     return select(x < 0.0, 2.0 - found, found)
 
 
@@ -189,13 +183,12 @@ def _reduced(a: Term, margin: int) -> tuple[Term, Term, Term]:
     return power_of_two(bits(shifted)), r, fma(n, -ln2_low, fma(-1.0 * a, a, square))
 
 
-def _times_power(m: Term, m_low: Term, r: Term, more: Term) -> Term:
-    """(m + m_low) e**(r + more), rounded once."""
-    e = 1.0 + r
-    e_low = fma(r * r, interleaved(r, exp_coefficients(r.dtype)), (1.0 - e) + r)
-    power = e + e_low
-    e_low = fma(more, power, e_low)
-    return fma(m, e, fma(m, e_low, m_low * power))
+def _factor_times_power(r: Term, c: _Tail) -> tuple[Term, Term]:
+    """Two numbers the sum of which is 2**-margin factor e**r, the second less than 1/11 of it."""
+    factor = _FACTOR * 2.0**-c.margin
+    e = fma(r, factor, factor)
+    missing = fma(r, factor, factor - e)
+    return e, fma(r * r, interleaved(r, [factor * k for k in c.power]), missing)
 
 
 FUNCTIONS = {"erf": in_float64(_erf), "erfc": _erfc}

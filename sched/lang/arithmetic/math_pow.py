@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from math import inf, nan
 
 from ..nodes.dtypes import DType, float32, float64, int32
-from .math_log import SERIES_64, SQRT_HALF_32, log64_parts
-from .math_sums import fast_two_sum, two_product
+from .math_log import SERIES_64, log64_parts
+from .math_sums import two_product
 from .math_terms import (
     Term,
     absolute,
@@ -30,6 +30,8 @@ from .math_terms import (
     select,
 )
 
+#: The next float32 above the root of 1/2: so log2(1 + f) is not below -1/2, nor beyond 1/2.
+_SQRT_HALF_32 = 0x3F3504F4
 #: Exponents beyond give what this one gives: 0, 1 or inf.
 _LARGE = 2.0**100
 #: Powers of integers that have no more bits are not taken for rare ones.
@@ -141,7 +143,7 @@ def _parts(x: Term, lift: Term | float) -> tuple[Term, Term]:
     if x.dtype == float64:
         n, f, *_ = log64_parts(x, lift, SERIES_64)
         return n, f
-    exponent = (bits(x) - SQRT_HALF_32) & 0xFF800000
+    exponent = (bits(x) - _SQRT_HALF_32) & 0xFF800000
     f = from_bits(bits(x) - exponent) - 1.0
     n = cast(cast(exponent, int32), float32)
     return (fma(lift, 2.0**23, n) if isinstance(lift, Term) else n), f
@@ -158,20 +160,19 @@ def _exponent(y: Term, n: Term, f: Term) -> tuple[Term, Term]:
     s = f * inverse
     s_low = fma(-1.0 * s, f, fma(s, -2.0, f)) * inverse  # f - 2 s is exact
     z, z_low = two_product(s, s)
-    z_low = fma(s + s, s_low, z_low)
     q = polynomial(z, c.log)
     u = fma(z, q, c.second[0])
-    u_low = fma(z, q, c.second[0] - u)
-    tail, tail_low = two_product(z, u)
-    tail_low = fma(z, u_low, fma(z_low, u, fma(z, c.second[1], tail_low)))
-    factor, factor_low = fast_two_sum(constant(c.first[0], y.dtype), tail)
-    factor_low = (factor_low + c.first[1]) + tail_low
-    log, log_low = two_product(s, factor)
-    log_low = fma(s, factor_low, fma(s_low, factor, log_low))
-    total = fma(n, c.unit, log)
-    rest = fma(n, c.unit, -1.0 * total) + log
+    u_low = fma(z, q, c.second[0] - u) + c.second[1]
+    factor = fma(z, u, c.first[0])
+    factor_low = fma(z, u, c.first[0] - factor) + fma(z_low, u, fma(z, u_low, c.first[1]))
+    if c.unit != 1.0:
+        n = n * c.unit
+    total = fma(s, factor, n)
+    rest = fma(s, factor, n - total)  # that difference is exact, |log2(1 + f)| being <= 1/2
+    slope = polynomial(z, 3 * c.first[:1])  # of the logarithm in s: first / (1 - z)
+    rest = fma(s, factor_low, fma(s_low, slope, rest))
     e, e_low = two_product(y, total)
-    return e, fma(y, log_low, fma(y, rest, e_low))
+    return e, fma(y, rest, e_low)
 
 
 def _exp2(e: Term, e_low: Term, offset: int = 0) -> tuple[Term, Term]:
@@ -179,12 +180,10 @@ def _exp2(e: Term, e_low: Term, offset: int = 0) -> tuple[Term, Term]:
     c = for_type(_CONSTANTS, e.dtype)
     shifter = 1.5 * 2.0**e.dtype.format.mantissa + offset
     shifted = e + shifter
-    r = e - (shifted - shifter)
-    high, low = two_product(r, constant(c.ln2, e.dtype))
-    low = fma(e_low, c.ln2, low)
-    one, off = fast_two_sum(constant(1.0, e.dtype), high)
-    more = fma(r * r, polynomial(r, c.exp2), off)
-    return bits(shifted), one + fma(low, one + more, more)
+    r = (e - (shifted - shifter)) + e_low
+    one = fma(r, c.ln2, 1.0)
+    off = fma(r, c.ln2, 1.0 - one)
+    return bits(shifted), one + fma(r * r, polynomial(r, c.exp2), off)
 
 
 def _of_integers(x: Term, y: Term) -> Term:

@@ -223,6 +223,7 @@ ALL = (
 FLOATS = (float32, float64, float16, bfloat16)
 _BY_NAME = {t.name: t for t in ALL}
 _PYTHON = {bool: bool_, int: int64, float: float64}
+_SUPPORTED = "element types are " + ", ".join(t.name for t in ALL)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -244,9 +245,11 @@ DTypeLike = DType | np.dtype[Any] | type[Any] | str
 
 
 def as_dtype(given: object) -> DType:
-    """The element type that `given` (ours, NumPy's, a Python type or a name) stands for."""
+    """The element type that `given` (ours, NumPy's, PyTorch's, a Python type or a name) is."""
     if isinstance(given, DType):
         return given
+    if (type(given).__module__, type(given).__name__) == ("torch", "dtype"):
+        given = str(given).removeprefix("torch.")
     if isinstance(given, type) and given in _PYTHON:
         return _PYTHON[given]
     if type(given) is str and given in _BY_NAME:
@@ -257,7 +260,7 @@ def as_dtype(given: object) -> DType:
             raise TypeError
         dtype = np.dtype(given)  # type: ignore[call-overload]
     except TypeError:
-        raise LanguageTypeError(f"{given!r} is not an element type", hint=_supported()) from None
+        raise LanguageTypeError(f"{given!r} is not an element type", hint=_SUPPORTED) from None
     name = "bfloat16" if dtype == bfloat16.numpy else dtype.name
     if dtype.kind == "c":
         raise LanguageTypeError(
@@ -265,12 +268,8 @@ def as_dtype(given: object) -> DType:
             hint="carry the real and the imaginary part as a tuple: dtype=(ps.float32, ps.float32)",
         )
     if name not in _BY_NAME:
-        raise LanguageTypeError(f"the element type {name} is not supported", hint=_supported())
+        raise LanguageTypeError(f"the element type {name} is not supported", hint=_SUPPORTED)
     return _BY_NAME[name]
-
-
-def _supported() -> str:
-    return "element types are " + ", ".join(t.name for t in ALL)
 
 
 def concrete(t: Type) -> DType:

@@ -341,8 +341,9 @@ class Schedule(WhyNot, ScheduleQueries):
 
     def _others(self) -> dict[str, str]:
         at = f"s[{self.funcs[-1].name}]"
+        names = {f.name: f'a stage is found by its name: s["{f.name}"]' for f in self.funcs}
         stage = {x: f"directives are of a stage: {at}.{x}(...)" for x in public(StageHandle)}
-        return stage | {x: f"that is of a kernel: s.compile().{x}(...)" for x in OF_KERNELS}
+        return names | stage | {x: f"that is of a kernel: s.compile().{x}(...)" for x in OF_KERNELS}
 
     @bounded
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
