@@ -86,32 +86,55 @@ def transposed(s: ps.Schedule, tensor: str, reader: Any, loop: str, rows: str) -
     copy.reorder("ro", loop, "ri").vectorize("ri").parallel("ro")
 
 
-def head_blocks(s: ps.Schedule, queries: int = 4) -> None:
-    """All keys for some queries at a time; both products in tiles in registers. Heads on
-    threads."""
-    f, blocks = s["O"], {"O": "c", "score": "j"}
-    transposed(s, "K", s["score.sum0"].update(0), "k", "j")
-    s["O.sum1"].update(0).reassociate()
-    total, top = (in_lanes(s, name, "r") for name in ("O.sum1", "weight.max0"))
-    f.split("i", queries, names=("io", "i"))
+def query_blocks(s: ps.Schedule) -> None:
+    """All keys for some queries at a time, which are lanes until their weights are there: what is
+    reduced over keys is so lane by lane. Both products in tiles in registers, and the largest score
+    of a tile of keys is taken while it is there. Heads on threads."""
+    f, weight, score, product = (s[name] for name in ("O", "weight", "score", "score.sum0"))
+    total, top = s["O.sum1"], s["weight.max0"]
+    f.split("i", ps.tile_columns, names=("io", "i"))
     f.parallel("h")
+    top.update(0).split("r", ps.tile_rows, names=("to", "ti"))
+    tile = s[top.update(0).rfactor("to")]
+    _mixed(s)
+    for stage in (total, weight, top, tile, score):
+        stage.compute_at(f, "io")
+    for stage, rows in ((weight, 2), (score, ps.tile_rows)):
+        stage.split("j", rows, names=("to", "ti"))
+        stage.reorder("h", "to", "ti", "i").unroll("ti").reorder_storage(0, 2, 1)
+    product.compute_at(score, "to").reorder_storage(0, 2, 1)
+    product.reorder("h", "j", "i").unroll("j")
+    product.update(0).reorder("k", "h", "j", "i").unroll("j")
+    total.update(0).reorder("r", "h", "i")
+    top.update(0).reorder("to", "h", "i")
+    tile.reorder("h", "to", "i")
+    tile.update(0).reorder("h", "to", "ti", "i").unroll("ti")
+    changed = (total.update(0), top.update(0), tile.update(0), product.update(0))
+    for stage in (total, weight, top, tile, score, product, *changed):
+        stage.vectorize("i", ps.native).unroll("i")
+    for stage in (tile, tile.update(0)):
+        stage.compute_with(score, "to")
+    _queries(s, product.update(0))
 
-    def tile(name: str) -> None:
-        whole, begin, update = s[name], s[f"{name}.sum0"], s[f"{name}.sum0"].update(0)
-        x, k = blocks[name], update.loops[-1]
-        whole.split(x, ps.tile_columns, names=("to", "ti"))
-        whole.reorder("to", "i", "ti").vectorize("ti", ps.native).unroll("ti").unroll("i")
-        begin.compute_at(whole, "to")
-        update.reorder(k, "h", "i", x)
-        for stage in (begin, update):
-            stage.vectorize(x, ps.native).unroll(x).unroll("i")
 
-    tile("O")
-    total("O", "io")
-    s["weight"].compute_at(f, "io").vectorize("j", ps.native)
-    top("O", "io")
-    s["score"].compute_at(f, "io")
-    tile("score")
+def _queries(s: ps.Schedule, product: Any) -> None:
+    """Those of a block, copied so that they are lanes."""
+    _, block, head, *_ = product.loops
+    copy = s[product.stage("Q", at=block, layout=(head, "k", "i", "ii"))]
+    _, _, head, k, i, lanes = copy.loops
+    copy.reorder(head, i, k, lanes).vectorize(lanes).unroll(k, 8)
+
+
+def _mixed(s: ps.Schedule) -> None:
+    """The product of weights and values, in tiles of a block of queries."""
+    f, begin, update = s["O"], s["O.sum0"], s["O.sum0"].update(0)
+    f.split("i", ps.tile_rows, names=("it", "i"))
+    f.split("c", ps.tile_columns, names=("to", "ti"))
+    f.reorder("h", "io", "to", "it", "i", "ti").vectorize("ti", ps.native).unroll("ti").unroll("i")
+    begin.compute_at(f, "it")
+    update.reorder("r", "h", "i", "c")
+    for stage in (begin, update):
+        stage.vectorize("c", ps.native).unroll("c").unroll("i")
 
 
 def lstm_steps(s: ps.Schedule, vectors: int = 2) -> None:
@@ -189,7 +212,7 @@ EXACT = (
         size="8 heads x 512 x 64",
         kernel="attention",
         peers="torch halide numpy",
-        schedule=head_blocks,
+        schedule=query_blocks,
         sizes={"s": 8, "n": 512, "m": 512, "d": 64},
         tiny={"s": 2, "n": 33, "m": 41, "d": 17},
         flops=lambda s, n, m, d: 4.0 * s * n * m * d + 5.0 * s * n * m,

@@ -53,7 +53,7 @@ def multi_head_attention(exp: Callable[[ps.Expr], ps.Expr] = ps.exp) -> ps.Func:
     k, r = ps.RVar("k", 0, d), ps.RVar("r", 0, m)
 
     score, weight = ps.Func("score"), ps.Func("weight")
-    score[h, i, j] = ps.sum(Q[h, i, k] * K[h, j, k], k) / ps.sqrt(ps.cast(ps.float32, d))
+    score[h, i, j] = ps.sum(Q[h, i, k] * K[h, j, k], k) * ps.rsqrt(ps.cast(ps.float32, d))
     weight[h, i, j] = exp(score[h, i, j] - ps.max(score[h, i, r], r))
     O = ps.Func("O", (s, n, d))
     O[h, i, c] = ps.sum(weight[h, i, r] * V[h, r, c], r) / ps.sum(weight[h, i, r], r)
