@@ -106,12 +106,14 @@ class Drawing:
     def text(
         self, x: float, y: float, words: Content, *, anchor: str = "start",
         fill: str | None = None, size: float | None = None, bold: bool = False,
-        hint: str | None = None,
+        hint: str | None = None, clear: bool = False,
     ) -> None:  # fmt: skip
-        """Words whose base line begins (`anchor="start"`), ends or has its middle at a point."""
+        """Words whose base line begins (`anchor="start"`), ends or has its middle at a point.
+        `clear`: around them nothing is seen of what was drawn before."""
         style = "".join(
             part
             for part in (
+                f"paint-order:stroke;stroke:{colour('paper')};stroke-width:4px;" if clear else "",
                 f"fill:{fill};" if fill else "",
                 f"font-size:{size:g}px;" if size else "",
                 "font-weight:600;" if bold else "",
