@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from .markup import Content, Markup, tag
 from .theme import colour
 
+WIDE = 1300.0
+"""Pixels: a drawing that is wider stays as it is where there is less room, and is scrolled."""
+
 
 @dataclass(slots=True)
 class Drawing:
@@ -129,6 +132,7 @@ class Drawing:
             "svg", tag("title", self.label), self.shapes,
             xmlns="http://www.w3.org/2000/svg", width=self.width, height=self.height,
             viewBox=f"0 0 {self.width:g} {self.height:g}", role="img",
+            style="max-width:none" if self.width > WIDE else None,
         )  # fmt: skip
 
 

@@ -40,6 +40,8 @@ def drawn(space: Space) -> Picture:
     for column in space.columns:
         again = Counter((e.statement, e.point) for e in column.executions)
         more = sum(1 for times in again.values() if times > 1)
+        if not column.executions:
+            notes.append(f"{column.title.capitalize()}: nothing runs at these sizes.")
         if more:
             notes.append(f"{column.title.capitalize()}: {more} instances run several times.")
     return Picture(d, space, (*notes, *words))
@@ -142,13 +144,14 @@ class _Painter:
 
     # what runs ------------------------------------------------------------------------------------
     def _lanes(self) -> None:
-        """A band behind the points that are lanes of one vector."""
+        """A band behind the points of a grid that are lanes of one vector."""
         groups: dict[tuple[object, ...], list[tuple[float, float]]] = {}
         for e in self.shown:
             place = self.place(e)
             if e.of_kind("vector") and place is not None:
                 rest = tuple((v.kind, v.at) for v in e.levels if v.kind != "vector")
-                groups.setdefault((e.stage, rest), []).append(place)
+                grid = self.where.grid((e.statement, e.point))
+                groups.setdefault((e.stage, id(grid), rest), []).append(place)
         for places in groups.values():
             (x1, y1), (x2, y2) = min(places), max(places)
             wide = self.radius * 2 + 5

@@ -23,6 +23,7 @@ from polysched.show.parts.displayed import SMALL
 from polysched.show.parts.theme import CLASSES
 from polysched.show.rich.bundle import _RENDERERS, _renderer
 from polysched.show.rich.formulas import MOST, formula, latex, mathml
+from polysched.show.rich.graphs import _bend
 
 n, m, l = ps.sizes("n m l")
 i, j = ps.vars("i j")
@@ -325,3 +326,20 @@ def test_a_graph_of_many_stages_is_refused() -> None:
     with pytest.raises(LanguageTypeError, match="62 inputs and stages are too many"):
         show.graph(s)
     assert "62 inputs and stages" in html(s.program)
+
+
+def test_a_wide_layer_of_a_graph_has_several_rows() -> None:
+    x = ps.Input("x", ps.int32, (n,))
+    parts = [ps.Func(f"part{k}", (n,)) for k in range(20)]
+    for k, part in enumerate(parts):
+        part[i] = x[i] * k
+    f = ps.Func("f", (n,))
+    f[i] = sum((part[i] for part in parts[1:]), parts[0][i])
+    assert show.graph(f).drawing.width < 1100
+
+
+def test_an_arrow_passes_the_boxes_between_its_ends() -> None:
+    boxes = [[(40.0, 100.0)], [(0.0, 20.0), (50.0, 120.0)]]
+    bend = _bend(70.0, 70.0, boxes)
+    assert all(70 + 4 * at * (1 - at) * bend > right for at, right in ((1 / 3, 100), (2 / 3, 120)))
+    assert _bend(70.0, 70.0, [[(0.0, 20.0)]]) < bend
