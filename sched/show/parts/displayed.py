@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-SMALL = 60_000
+SMALL = 12_000
 """Letters of a drawing up to which it is among the displays by itself, too."""
 
 
