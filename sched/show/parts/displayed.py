@@ -25,7 +25,7 @@ class Displayed:
     ) -> dict[str, str]:
         drawing = self._repr_svg_()
         found = {"text/plain": repr(self), "text/html": self._repr_html_()}
-        if drawing is not None and len(drawing) <= SMALL:
+        if drawing is not None:
             found["image/svg+xml"] = drawing
         left_out = frozenset(exclude or ())
         asked = frozenset(found if include is None else include) - left_out

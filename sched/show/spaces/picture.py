@@ -9,7 +9,7 @@ from typing import Any
 
 from ...lang.errors.errors import LanguageTypeError
 from ...lang.errors.frames import bounded
-from ..parts.displayed import Displayed
+from ..parts.displayed import SMALL, Displayed
 from ..parts.drawing import Drawing
 from ..parts.markup import Markup, tag
 from ..parts.place import page_at
@@ -59,8 +59,9 @@ class Picture(Displayed):
     def _repr_html_(self) -> str:
         return str(self.html)
 
-    def _repr_svg_(self) -> str:
-        return self.svg
+    def _repr_svg_(self) -> str | None:
+        found = self.svg
+        return found if len(found) <= SMALL else None
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes an SVG file, in the place of one that is there, and returns its path.

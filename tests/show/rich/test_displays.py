@@ -280,6 +280,7 @@ def test_pictures_have_bundles_with_drawings_where_these_are_small() -> None:
     s = blur()
     large = show.space(s, "out", n=1000)
     assert set(large._repr_mimebundle_()) == {"text/plain", "text/html"}
+    assert large._repr_svg_() is None  # front ends ask for it, whatever a bundle has
     assert set(show.animation(s, n=3)._repr_mimebundle_()) == {"text/plain", "text/html"}
 
 
