@@ -14,6 +14,7 @@ from typing import Any
 
 from ..lang.errors.errors import LanguageError, LanguageTypeError
 from ..lang.nodes.dtypes import DType
+from ..lang.nodes.shown import Shown
 from .target import Target
 
 _NAMES: dict[str, Callable[[Target, DType], int]] = {
@@ -39,7 +40,7 @@ _OPERATORS: dict[str, Callable[[int, int], int]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Word:
+class Word(Shown):
     """A number that depends on the machine: a name, or an operator of numbers and words.
 
     `+`, `-`, `*` and `//` make larger words of words and Python integers, and so do `at_least` and

@@ -47,6 +47,37 @@ def no_pair():
     return patch("polysched.poly.legality.checker.smallest_pair", return_value=None)
 
 
+# loops ------------------------------------------------------------------------------------------
+@says(
+    """
+    s["f"].fuse('j', 'i') is refused: the loop i is around j, and the outer one comes first
+      at FILE:LINE
+      hint: fuse("i", "j")
+    """
+)
+def fusing_from_the_inside_out() -> None:
+    filled()["f"].fuse(j, i)
+
+
+@says(
+    """
+    s["g"].store_at('h', 'i') is refused: g is read by g2 outside of the loop i
+      at FILE:LINE
+      hint: store it at a loop around all that reads and writes it
+    """
+)
+def storing_inside_of_one_of_two_readers() -> None:
+    g, g2, h = ps.Func("g"), ps.Func("g2", (n,)), ps.Func("h", (n,))
+    g[i] = i
+    g2[i] = g[i] + g[i + 1]
+    h[i] = g[i] + g2[i] + g2[n - 1 - i]
+    s = ps.Schedule([g2, h])
+    with s.trust("g2 reads what is not there yet"), s.batch():
+        s["g"].store_root()
+        s["g"].compute_at("h", i)
+    s["g"].store_at("h", i)
+
+
 # halos ------------------------------------------------------------------------------------------
 @says(
     """

@@ -1756,7 +1756,7 @@ FAULTS = (
         ("tests/show/reporting/test_nest_links.py",),
     ),
     Fault(
-        "a report that fails leaves half a file", "show/reporting/place.py",
+        "a report that fails leaves half a file", "show/parts/place.py",
         "        part.unlink(missing_ok=True)", "        pass",
         ("tests/show/reporting/test_report.py",),
     ),

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from polysched.show.parts.drawing import Drawing
 from polysched.show.parts.markup import Markup, tag, text
-from polysched.show.parts.theme import COLOURS, display, page
+from polysched.show.parts.theme import COLOURS, SERIES, display, page
 
 
 class Seen(HTMLParser):
@@ -90,9 +90,21 @@ def luminance(hexadecimal: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
+def contrast(a: str, b: str) -> float:
+    """The contrast of two colours, by WCAG 2, which asks for 4.5 of words and for 3 of shapes."""
+    low, high = sorted((luminance(a), luminance(b)))
+    return (high + 0.05) / (low + 0.05)
+
+
 @pytest.mark.parametrize("theme", [0, 1])
 @pytest.mark.parametrize("name", sorted(COLOURS.keys() - {"paper", "panel", "line"}))
 def test_words_are_readable_in_both_themes(name: str, theme: int) -> None:
     for ground in ("paper", "panel"):
-        one, other = luminance(COLOURS[name][theme]), luminance(COLOURS[ground][theme])
-        assert (max(one, other) + 0.05) / (min(one, other) + 0.05) >= 4.5, ground
+        assert contrast(COLOURS[name][theme], COLOURS[ground][theme]) >= 4.5, ground
+
+
+@pytest.mark.parametrize("shade", SERIES)
+def test_shapes_are_seen_in_both_themes_and_white_words_on_them(shade: str) -> None:
+    grounds = (*COLOURS["paper"], *COLOURS["panel"])
+    assert min(contrast(shade, ground) for ground in grounds) >= 3
+    assert contrast(shade, "#ffffff") >= 4.5

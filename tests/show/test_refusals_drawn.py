@@ -343,7 +343,7 @@ def test_a_notebook_shows_the_picture_and_a_short_message() -> None:
     assert error.output_type == "error"
     assert error.ename == "ScheduleError"
     assert "".join(error.traceback).startswith("ScheduleError: s[\"f.update(0)\"].parallel('k')")
-    assert "\n".join(error.traceback).count("\n") == 2  # the message, the cell, the hint
+    assert "\n".join(error.traceback).count("\n") == 1  # the message, the cell
     drawn, error = outputs[3]  # through a function of the user's
     assert "after: turned round" in drawn.data["text/html"]
     assert "mine" in "\n".join(error.traceback)

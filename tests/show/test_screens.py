@@ -77,6 +77,26 @@ def by_script(stage: screens.Stage, code: str, given: Any) -> Any:
     return stage.page.evaluate(WITH_SCRIPT.format(code), [address, given])
 
 
+def test_a_page_says_when_python_does_not_answer(stage: screens.Stage) -> None:
+    view = {
+        "revision": 1, "title": "f", "rows": [[0, "f[i] = 1", "", True]], "stages": ["f"],
+        "stage": "f", "moves": [["i", "parallel", "parallel", "parallel(i)"]], "at": 0,
+        "verdicts": [["legal", ""]], "steps": [["as written", ""]], "picture": None,
+        "source": "", "note": "",
+    }  # fmt: skip
+    said = by_script(stage, """(() => {
+      const el = document.createElement("div");
+      const send = () => { throw new Error("Cannot send"); };
+      const model = { get: () => given, send, on: () => 0, off: () => 0 };
+      m.default.render({ model, el });
+      const before = el.querySelector(".why").textContent;
+      el.querySelector(".move.legal").click();
+      return [before, el.querySelector(".why").textContent];
+    })()""", view)  # fmt: skip
+    assert said[0] == ""
+    assert "Python has not answered" in said[1]
+
+
 def test_a_page_copies_shapes_of_a_picture_and_nothing_else(stage: screens.Stage) -> None:
     svg = """<svg xmlns="http://www.w3.org/2000/svg" width="9" onload="alert(1)"><script>alert(1)
     </script><g onclick="x()"><title>a &lt;b&gt;</title><circle r="2" fill="url(#x)"/></g>

@@ -11,7 +11,7 @@ import pytest
 
 import polysched as ps
 from polysched.poly.report.executed import Arrow, Execution, Level
-from polysched.show import space
+from polysched.show import footprint, space
 from polysched.show.spaces.dependences import ARROWS
 from polysched.show.spaces.draw import drawn
 from polysched.show.spaces.picture import Picture
@@ -267,7 +267,7 @@ def test_a_picture_is_a_file_of_its_own(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["f.svg"]
     with pytest.raises(ps.LanguageTypeError, match=r"a picture is an SVG file, and not f\.png"):
         made.save(tmp_path / "f.png")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(OSError, match=r"the picture cannot be .*none/f\.svg: no such file"):
         made.save(tmp_path / "none" / "f.svg")
 
 
@@ -275,3 +275,27 @@ def test_the_same_schedule_has_the_same_picture() -> None:
     s = product()
     s["C.update(0)"].tile(i, j, 2, 2)
     assert space(s, "C.update(0)").svg == space(s, "C.update(0)").svg
+
+
+def test_lanes_of_one_vector_have_a_band_in_each_part_that_has_some() -> None:
+    f, k = ps.Func("f", (2, 2, 4)), ps.vars("i j k")[2]
+    f[i, j, k] = i + j + k
+    s = ps.Schedule(f)
+    s[f].vectorize(k, 4)
+    wide = space(s, "f", i, j).svg.count('stroke-linecap="round"')
+    assert wide == 4 * 4  # four values of k are not drawn, and each has four points
+    assert space(s, "f", j, k).svg.count('stroke-linecap="round"') == 4
+
+
+def test_arrows_from_part_to_part_are_few() -> None:
+    assert "Of" not in " ".join(space(product(), "C.update(0)", i, j, n=4, m=2).notes)
+    few = space(product(), "C.update(0)", i, j, n=6, m=2)
+    assert "2 of 60 dependences are drawn: those of" in " ".join(few.notes)
+
+
+def test_where_nothing_runs_the_picture_says_so() -> None:
+    assert "As scheduled: nothing runs at these sizes." in space(plane(), "f", n=0, m=3).notes
+    assert (
+        "No iteration of it touches anything at these sizes."
+        in footprint(plane(), "f", "i", n=0, m=3).notes
+    )

@@ -44,8 +44,7 @@ OTHERS: Mapping[str, Kind] = {
     ),
     "PS0704": Kind(
         "a report or a profile cannot be made of this, or not be written there",
-        "show.reporting.arguments show.reporting.place "
-        "show.reporting.scripts",
+        "show.reporting.arguments show.parts.place show.reporting.scripts",
     ),
     "PS0705": Kind("a schedule cannot be explored like this", "show.explore.explorer"),
     # the command line --------------------

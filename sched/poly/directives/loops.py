@@ -117,6 +117,11 @@ class Fuse(Directive, name="fuse", of="loops"):
 
     def edit(self, e: Editing) -> tuple[str, ...]:
         a, b = e.at(self.outer), e.at(self.inner)
+        if a.depth > b.depth:
+            raise e.malformed(
+                f"the loop {self.inner} is around {self.outer}, and the outer one comes first",
+                f'fuse("{self.inner}", "{self.outer}")',
+            )
         chosen = self.new or f"{self.outer}{self.inner}"
         e.check_names(a, [chosen], [self.outer, self.inner])
         for x in (a, b):

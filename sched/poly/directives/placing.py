@@ -128,8 +128,9 @@ class StoreAt(Directive, name="store_at", of="func"):
         for stage in stages(e.tree):
             used = stage.statement.touches(*funcs)
             if used and not any(stage is s for s in inside):
+                does = "computed" if stage.statement.func in funcs else f"read by {stage.name}"
                 raise e.malformed(
-                    f"{stage.name} uses {self.stage} outside of the loop {self.loop}",
+                    f"{self.stage} is {does} outside of the loop {self.loop}",
                     "store it at a loop around all that reads and writes it",
                 )
         e.tree = relocation.store_at(e.tree, funcs, at)

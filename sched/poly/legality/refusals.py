@@ -153,10 +153,19 @@ def _hint(directive: Directive, v: Violation, pair: InstancePair, helps: Helps) 
     if not d.exact:
         return "which elements they touch depends on data: trust() takes your word for it"
     if directive.name == "parallel":
-        return "wavefront(...) makes an inner loop parallel, where all distances go forward"
+        return _wavefront_hint(pair)
     if directive.name in ("reorder", "transform"):
         return _skew_hint(directive, pair, helps)
     return None
+
+
+def _wavefront_hint(pair: InstancePair) -> str | None:
+    """Diagonals take two loops at least, and no distance that goes backwards."""
+    before, after = pair.source.point, pair.sink.point
+    goes_backwards = before.keys() == after.keys() and any(after[k] < before[k] for k in before)
+    if goes_backwards or max(len(before), len(after)) < 2:
+        return None
+    return "wavefront(...) makes an inner loop parallel, where all distances go forward"
 
 
 def _skew_hint(directive: Directive, pair: InstancePair, helps: Helps) -> str | None:

@@ -45,6 +45,12 @@ class Dependence(Shown):
         return f"{self.kind} on {self.tensor.name}: {arrow}: {self.map}"
 
 
+class Dependences(Shown, tuple[Dependence, ...]):
+    """A tuple of dependences, which notebooks show as a table."""
+
+    __slots__ = ()
+
+
 def dependences(model: Model, tree: Tree) -> tuple[Dependence, ...]:
     """All dependences between the statements of a tree, flow first."""
     tensors = dict.fromkeys(t for s in model.statements for t in s.tensors)

@@ -56,7 +56,8 @@ def _fine(leaf: Leaf, at: int, count: int | None) -> Iterator[Cost]:
     lanes = next((x.count for x in leaf.loops if x.loop.kind == "vector"), None) or 1
     what = (
         f"the parallel loop {name} of {leaf.name} begins again in each iteration of {outer}, and "
-        f"{of} of its iterations compute{'s' if of == 'each' else ''} {many:,} elements"
+        f"{of} of its iterations compute{'s' if of == 'each' else ''} {many:,} element"
+        f"{'s' if many != 1 else ''}"
     )
     fix = f's["{leaf.name}"].parallel("{outer}") in its place, or none'
     seconds = many * instance_seconds(leaf.definition) / lanes * (TASKS if of == "each" else 1)

@@ -25,7 +25,7 @@ from ..model.proven import unproved
 from ..nests.loop_nest import LoopNest
 from ..nests.loop_program import LoopProgram
 from ..program.inline import Rule, once_a_consumer
-from ..proof.dependences import Dependence
+from ..proof.dependences import Dependence, Dependences
 from ..report import facts, requires
 from ..report.analysis import Analysis
 from ..report.evaluations import Evaluation
@@ -220,7 +220,7 @@ class ScheduleQueries(Suggesting, Shown):
     def dependences(self) -> tuple[Dependence, ...]:
         """Every dependence between the instances of the program."""
         with self.in_time() as a, a.in_time():
-            return self.rewritten.prover.dependences
+            return Dependences(self.rewritten.prover.dependences)
 
     def legal(self, directive: Directive) -> bool:
         """Whether a directive, as one of the records of another schedule's `directives`, would be

@@ -183,6 +183,8 @@ class ScheduleBuilder(Progress):
             raise ScheduleError(
                 f"{subject} could not be proven right in the time allowed",
                 where=where,
+                hint="nothing was found to be wrong: say fewer directives on the same loops, or "
+                "use smaller constants",
                 status="unproved",
                 directive=text,
             ) from None

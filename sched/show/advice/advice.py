@@ -15,6 +15,7 @@ from ...codegen.runtime.threads import get_num_threads
 from ...lang.errors.errors import PolyschedError
 from ...poly.schedule.schedule import Schedule
 from ...targets.facts import machine
+from ..parts.displayed import Displayed
 from ..parts.markup import Markup, tag
 from ..parts.theme import display
 from ..profile.table import duration
@@ -40,7 +41,7 @@ TRIED = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Displayed):
     """A cause of lost time, and what to do about it.
 
     Attributes:
@@ -76,12 +77,15 @@ class Piece:
     def __str__(self) -> str:
         return f"{self.stage}: {self.cause}: {self.evidence}\n  {self.directive}\n  {self.times}"
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _repr_html_(self) -> str:
         return str(display(_row(self)))
 
 
 @dataclass(frozen=True, slots=True)
-class Advice:
+class Advice(Displayed):
     """Pieces of advice on a kernel, those that help most first; none where none was measured to
     help.
 
@@ -103,6 +107,9 @@ class Advice:
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.pieces)) or self.summary
+
+    def __repr__(self) -> str:
+        return str(self)
 
     @property
     def summary(self) -> str:

@@ -26,8 +26,9 @@ from ...poly.nests.loop_nest import NestStage
 from ...poly.report.listing import lines
 from ...poly.schedule.schedule import Schedule
 from ...poly.tree.edits import stages
+from ..parts.displayed import Displayed
 from ..parts.markup import Markup
-from ..reporting.place import page_at
+from ..parts.place import page_at
 from ..spaces.picture import Picture
 from ..spaces.sizes import chosen, shown
 from ..spaces.space import in_time
@@ -74,7 +75,7 @@ class Line:
 
 @bounded
 @dataclass(frozen=True, eq=False)
-class Animation:
+class Animation(Displayed):
     """A schedule that computes its Funcs: what a notebook shows, with a slider.
 
     Attributes:
@@ -136,7 +137,7 @@ class Animation:
                 f"an animation is an HTML file, and not {Path(path).name}",
                 hint='animation(s).save("blur.html"); picture(step).save("step.svg") draws a step',
             )
-        with page_at(path) as place:
+        with page_at(path, "page", 'save("page.html")') as place:
             place.write(str(whole_page(self)))
             return place.path
 

@@ -259,7 +259,8 @@ def said(made: Animation, step: int) -> Iterator[str]:
     for w in work[:6]:
         loops = ", ".join(f"{k}={v}" for k, v in w.loops.items())
         name = w.writes[0][0]
-        lanes = f" ({counted(len(w.writes), 'lane')})" if len(w.writes) > 1 else ""
+        count = sum(1 for array, _ in w.writes if array == name)  # a tuple has several arrays
+        lanes = f" ({counted(count, 'lane')})" if count > 1 else ""
         yield f"{name}{lanes}: {loops}" if loops else f"{name}{lanes}"
     if len(work) > 6:
         yield f"and {len(work) - 6} more threads"

@@ -104,6 +104,10 @@ function bar(view, say) {
   return made;
 }
 
+const PATIENCE = 4000;
+const SILENT =
+  "Python has not answered: it is busy, or it was restarted, and the cell must run again.";
+
 // The last picture stays until there is another one, so that nothing jumps.
 function picture(view, last) {
   if (!view.picture) return last.shown?.classList.add("old"), last.shown;
@@ -114,16 +118,25 @@ function picture(view, last) {
 
 function draw(model, root, last) {
   const view = model.get("view");
-  const say = (what, index) =>
-    model.send({ revision: view.revision, do: what, index });
+  const why = element("div", "why", view.note);
+  const say = (what, index) => {
+    const lost = () => (why.textContent = SILENT);
+    setTimeout(lost, PATIENCE); // what Python answers is drawn with another `why`
+    try {
+      model.send({ revision: view.revision, do: what, index });
+    } catch {
+      lost();
+    }
+  };
   const nest = element("div", "explored");
   nest.append(...view.rows.map(row));
   const beside = element("div", "beside");
   beside.append(...[nest, picture(view, last)].filter(Boolean));
-  const why = element("div", "why", view.note);
   const parts = [element("div", "head mono", view.title), beside, bar(view, say)];
   parts.push(...candidates(view, say, why), why, steps(view));
   root.replaceChildren(...parts, element("pre", "source", view.source));
+  const here = nest.querySelector(".here"); // of a long nest a part is on the page
+  if (here) nest.scrollTop = here.offsetTop - nest.offsetTop - 2 * here.offsetHeight;
 }
 
 function initialize({ model }) {

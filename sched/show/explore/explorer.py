@@ -20,6 +20,7 @@ from ...lang.tensors.tensors import Func
 from ...lang.travel import text
 from ...poly.schedule.schedule import Schedule
 from ..extras import need
+from ..parts.place import page_at
 from .export import exported
 from .link import Link
 from .model import Exploration, Verdict
@@ -124,9 +125,9 @@ class Explorer:
         Candidates that have not been tried yet are waited for.
         """
         self.wait()
-        made = Path(path)
-        made.write_text(exported(self.view()), encoding="utf-8")
-        return made
+        with page_at(path, "page", 'export("explored.html")') as place:
+            place.write(exported(self.view()))
+            return place.path
 
     def wait(self, seconds: float = 60.0) -> bool:
         """Waits until all candidates have been tried. Returns whether they have."""

@@ -23,6 +23,7 @@ STYLE = (
     ".polysched .why{white-space:pre-wrap;color:var(--ps-bad)}"
     ".polysched .beside{display:flex;flex-wrap:wrap;gap:8px 24px;align-items:flex-start}"
     ".polysched .explored{flex:1 1 22em;min-width:0}"
+    ".polysched.explorer .explored{max-height:34em;overflow:auto}"
     ".polysched .picture{flex:0 1 auto;min-width:0;max-width:34em;font-size:12px}"
     ".polysched .picture.old{opacity:.4}"
     ".polysched .loop{margin:6px 0}.polysched .loop>b{display:inline-block;min-width:5em}"

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from .markup import Content, Markup, tag
 from .theme import colour
 
+WIDE = 1300.0
+"""Pixels: a drawing that is wider stays as it is where there is less room, and is scrolled."""
+
 
 @dataclass(slots=True)
 class Drawing:
@@ -106,12 +109,14 @@ class Drawing:
     def text(
         self, x: float, y: float, words: Content, *, anchor: str = "start",
         fill: str | None = None, size: float | None = None, bold: bool = False,
-        hint: str | None = None,
+        hint: str | None = None, clear: bool = False,
     ) -> None:  # fmt: skip
-        """Words whose base line begins (`anchor="start"`), ends or has its middle at a point."""
+        """Words whose base line begins (`anchor="start"`), ends or has its middle at a point.
+        `clear`: around them nothing is seen of what was drawn before."""
         style = "".join(
             part
             for part in (
+                f"paint-order:stroke;stroke:{colour('paper')};stroke-width:4px;" if clear else "",
                 f"fill:{fill};" if fill else "",
                 f"font-size:{size:g}px;" if size else "",
                 "font-weight:600;" if bold else "",
@@ -127,6 +132,7 @@ class Drawing:
             "svg", tag("title", self.label), self.shapes,
             xmlns="http://www.w3.org/2000/svg", width=self.width, height=self.height,
             viewBox=f"0 0 {self.width:g} {self.height:g}", role="img",
+            style="max-width:none" if self.width > WIDE else None,
         )  # fmt: skip
 
 

@@ -30,9 +30,10 @@ COLOURS: dict[str, tuple[str, str]] = {
     "storage": ("#0969a2", "#79c0ff"),
 }
 
-# A sequence of distinct colours for threads, stages or tiles, which read on both backgrounds.
+# A sequence of distinct colours for threads, stages or tiles. They are seen on both backgrounds,
+# and white words are read on them; on no background are they colours of words.
 SERIES = (
-    "#3b82c4", "#d97706", "#2f9e6e", "#c2466b", "#8b6fd1", "#8a7a2f", "#3aa6b9", "#b8683c",
+    "#3576b3", "#af5f04", "#258159", "#bb4367", "#7e64bd", "#81722c", "#2a7e8c", "#a05a33",
 )  # fmt: skip
 
 

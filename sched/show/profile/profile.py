@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..advice.predicted import Hint
+from ..parts.place import page_at
 from . import display, table
 from .picture import picture
 
@@ -141,10 +142,10 @@ class Profile:
         Raises:
             OSError: the path cannot be written to.
         """
-        place = Path(path)
         whole = {"displayTimeUnit": "ns", "traceEvents": list(self._events())}
-        place.write_text(json.dumps(whole, allow_nan=False), encoding="utf-8")
-        return place
+        with page_at(path, "trace", 'profile.trace("trace.json")') as place:
+            place.write(json.dumps(whole, allow_nan=False))
+            return place.path
 
     def _events(self) -> Iterator[dict[str, Any]]:
         yield _metadata("process_name", 0, name=self.signature)

@@ -9,12 +9,12 @@ from typing import Any
 
 from ...codegen.runtime.kernel import Kernel
 from ..parts.markup import Content, Markup, tag
+from ..parts.place import page_at
 from ..parts.theme import page
 from ..system import version
 from . import code, colours, sections
 from .arguments import Asked, asked
 from .measure import Timed, measured
-from .place import page_at
 from .subject import Subject, schedule_of
 from .work import work
 
@@ -27,7 +27,7 @@ def report(
     sizes: Mapping[str, int] = {},
 ) -> Path:
     """Writes a report; see `Kernel.report`."""
-    with page_at(path) as place:
+    with page_at(path, "report", 'kernel.report("report.html")') as place:
         found = asked(kernel, args, side_effects, sizes)
         place.write(str(report_page(found, measured(found))))
         return place.path

@@ -169,8 +169,8 @@ def _point(
         drawing.line(x, top, x, bottom, stroke=fill, width=2, dashed=True, hint=hint)
         is_right = x > LEFT + (WIDTH - LEFT - RIGHT) * 0.6
         drawing.text(
-            x - 5 if is_right else x + 5, _free(bottom - 8, labels), point.label, fill=fill,
-            hint=hint, anchor="end" if is_right else "start",
+            x - 5 if is_right else x + 5, _free(bottom - 8, labels), point.label, hint=hint,
+            anchor="end" if is_right else "start",
         )  # fmt: skip
         return
     y = axes.y(point.rate)
@@ -179,7 +179,7 @@ def _point(
         drawing.line(axes.x(point.least), y, x, y, stroke=fill, width=1.5, hint=hint)
     drawing.circle(x, y, 5, fill=fill, stroke=colour("paper"), hint=hint)
     height = _free(y - 8, labels)
-    drawing.text(x - 9, height, point.label, fill=fill, bold=True, hint=hint, anchor="end")
+    drawing.text(x - 9, height, point.label, bold=True, hint=hint, anchor="end")
 
 
 def _free(y: float, labels: list[float]) -> float:

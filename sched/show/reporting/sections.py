@@ -164,10 +164,11 @@ def _loops_text(
     x: Subject, every: Sequence[tuple[CodeLoop, Counts, Registers]], whole: Counts
 ) -> Markup:
     bad = [loop for loop, n, _ in every if n.spills or n.reloads]
+    do = "stores or loads" if len(bad) == 1 else "store or load"
     spilled = (
-        "None of them spills registers."
-        if not bad
-        else f"{len(bad)} of them store or load registers that were spilled to the stack."
+        f"{len(bad)} of them {do} registers that were spilled to the stack."
+        if bad
+        else "None of them spills registers."
     )
     widths = ", ".join(
         f"{getattr(whole, c):,} {name}" for c, name in COLUMNS[1:9] if getattr(whole, c)

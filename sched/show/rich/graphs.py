@@ -18,6 +18,9 @@ MOST = 60
 
 _HIGH, _GAP, _DOWN, _LETTER = 40, 18, 34, 7.0
 
+_WIDEST, _FARTHEST = 1000.0, 150.0
+"""Pixels: of a row of nodes, and how far to the right an arrow goes at most."""
+
 
 @dataclass(frozen=True)
 class Graph:
@@ -75,13 +78,13 @@ def graph_of(program: Program, notes: Mapping[Tensor, str] | None = None) -> Gra
 
 def draw(graph: Graph, label: str) -> Drawing:
     """The graph as a drawing, layer below layer."""
-    layers = graph.layers
     widths = {t: _width(t, graph.notes.get(t, "")) for t in graph.nodes}
+    layers = [row for x in _untangled(graph.layers, graph) for row in _rows(x, widths)]
     across = [sum(widths[t] for t in layer) + _GAP * (len(layer) - 1) for layer in layers]
     width = max(across, default=0) + 24
     d = Drawing(width, len(layers) * (_HIGH + _DOWN) - _DOWN + 24, label)
     places: dict[Tensor, tuple[float, float]] = {}
-    for k, layer in enumerate(_untangled(layers, graph)):
+    for k, layer in enumerate(layers):
         x = (width - across[k]) / 2
         for t in layer:
             places[t] = x, 12 + k * (_HIGH + _DOWN)
@@ -89,12 +92,39 @@ def draw(graph: Graph, label: str) -> Drawing:
     depth = {t: k for k, layer in enumerate(layers) for t in layer}
     for a, b in graph.edges:
         (ax, ay), (bx, by) = places[a], places[b]
-        x1, x2 = ax + widths[a] / 2, bx + widths[b] / 2
-        bend = 26.0 if abs(depth[b] - depth[a]) > 1 else 0.0
-        d.arrow(x1, ay + _HIGH, x2, by, stroke=colour("faint"), bend=bend, width=1.2)
+        ends = ax + widths[a] / 2, bx + widths[b] / 2
+        between = layers[depth[a] + 1 : depth[b]]
+        boxes = [[(places[t][0], places[t][0] + widths[t]) for t in layer] for layer in between]
+        bend = _bend(*ends, boxes) if boxes else 26.0 if depth[b] < depth[a] else 0.0
+        d.arrow(ends[0], ay + _HIGH, ends[1], by, stroke=colour("faint"), bend=bend, width=1.2)
+        d.width = max(d.width, sum(ends) / 2 + bend + 12)
     for t, (x, y) in places.items():
         _box(d, t, graph, x, y, widths[t])
     return d
+
+
+def _rows(layer: Sequence[Tensor], widths: Mapping[Tensor, float]) -> list[list[Tensor]]:
+    """A layer in as many rows as it needs."""
+    found: list[list[Tensor]] = [[]]
+    x = 0.0
+    for t in layer:
+        if found[-1] and x + widths[t] > _WIDEST:
+            found.append([])
+            x = 0.0
+        found[-1].append(t)
+        x += widths[t] + _GAP
+    return found
+
+
+def _bend(x1: float, x2: float, boxes: Sequence[Sequence[tuple[float, float]]]) -> float:
+    """How far an arrow goes to the right, to pass the boxes of the layers that it crosses."""
+    found = 26.0
+    for k, layer in enumerate(boxes, 1):
+        at = k / (len(boxes) + 1)
+        x = x1 + (x2 - x1) * at
+        hit = [right for left, right in layer if left - 6 < x < right + 6]
+        found = max([found, *((right + 10 - x) / (4 * at * (1 - at)) for right in hit)])
+    return min(found, _FARTHEST)
 
 
 def _box(d: Drawing, t: Tensor, graph: Graph, x: float, y: float, width: float) -> None:

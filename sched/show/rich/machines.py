@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from ...lang.nodes.dtypes import float32, float64
 from ...targets.facts import Machine
+from ...targets.host import default_target
 from ...targets.target import Cache, Target
+from ...targets.words import Word
 from ..parts.markup import Content, Markup, tag
 from ..parts.theme import display
 
@@ -37,6 +39,14 @@ def target(shown: Target) -> dict[str, str]:
     )
     rows = list(map(_row, _facts(shown)))
     return {"text/html": str(display(head, tag("table", rows), features))}
+
+
+def word(shown: Word) -> dict[str, str]:
+    """A number that depends on the machine, with what it is for the default target."""
+    here = default_target()
+    numbers = ", ".join(f"{int(shown.resolve(here, t))} for {t}" for t in (float32, float64))
+    about = tag("span", f"{numbers} on {here.name}", class_="faint")
+    return {"text/html": str(display(tag("code", repr(shown)), " ", about))}
 
 
 def _row(fact: tuple[str, str]) -> Markup:

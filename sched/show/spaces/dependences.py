@@ -13,6 +13,9 @@ from .words import named
 ARROWS = 60
 """So many dependences are drawn; of more, those of one instance."""
 
+ACROSS = 24
+"""So many that lead from grid to grid are, over what stands between."""
+
 
 def few(space: Space, where: Layout, notes: list[str]) -> list[Arrow]:
     """The dependences that are drawn: between instances that are, and not too many."""
@@ -21,7 +24,8 @@ def few(space: Space, where: Layout, notes: list[str]) -> list[Arrow]:
     if len(direct) < len(every):
         notes.append("Dependences that follow from others are not drawn.")
     found = [every[x, y] for x, y in direct if where.place(x) and where.place(y)]
-    if len(found) <= ARROWS:
+    across = sum(1 for a in found if where.grid(a.source) is not where.grid(a.sink))
+    if len(found) <= ARROWS and across <= ACROSS:
         return found
     used = Counter(site for a in found for site in (a.source, a.sink))
     middle = sorted(used)[len(used) // 2]

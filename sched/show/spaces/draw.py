@@ -40,6 +40,8 @@ def drawn(space: Space) -> Picture:
     for column in space.columns:
         again = Counter((e.statement, e.point) for e in column.executions)
         more = sum(1 for times in again.values() if times > 1)
+        if not column.executions:
+            notes.append(f"{column.title.capitalize()}: nothing runs at these sizes.")
         if more:
             notes.append(f"{column.title.capitalize()}: {more} instances run several times.")
     return Picture(d, space, (*notes, *words))
@@ -82,8 +84,6 @@ class _Painter:
         head = f"{self.column.title}: {short}" if short else self.column.title
         shade = None if fine else colour("bad")
         self.d.text(self.x + 8, 18, head, bold=True, size=12.5, fill=shade)
-        for grid in self.where.grids:
-            self._axes(grid)
         self._lanes()
         self._path()
         for site in self.times:
@@ -93,11 +93,13 @@ class _Painter:
         for arrow in arrows:
             self._arrow(arrow, colour("accent"), 1.2, dashed=not self._is_kept(arrow))
         self._pair(fine)
+        for grid in self.where.grids:  # last, as arrows to grids below run across these words
+            self._axes(grid)
 
     # what is around -------------------------------------------------------------------------------
     def _axes(self, grid: Grid) -> None:
         x, y = self.x + grid.x - grid.cell / 2, grid.y - grid.cell / 2
-        self.d.text(x + 8, y - 14, grid.head, fill=colour("faint"))
+        self._word(x + 8, y - 16, grid.head, "start", 11)
         if not grid.names:
             return
         down = grid.names[0] if len(grid.names) == 2 else ""
@@ -105,15 +107,16 @@ class _Painter:
         each = max(1, round(22.0 / grid.cell))
         for v in range(grid.columns[0], grid.columns[1] + 1, each):
             at = x + (v - grid.columns[0] + 0.5) * grid.cell
-            self.d.text(at, y - 2, v, anchor="middle", size=9, fill=colour("faint"))
-        self.d.text(x - 6, y - 2, right + " \u2192", anchor="end", size=10, fill=colour("faint"))
+            self._word(at, y - 4, v, "middle", 9)
+        self._word(x - 6, y - 4, right + " \u2192", "end", 10)
         if down:
             for v in range(grid.rows[0], grid.rows[1] + 1, max(1, round(12.0 / grid.cell))):
                 at = y + (v - grid.rows[0] + 0.5) * grid.cell
-                self.d.text(x - 4, at + 3, v, anchor="end", size=9, fill=colour("faint"))
-            self.d.text(
-                x - 6, y - 14, down + " \u2193", anchor="end", size=10, fill=colour("faint")
-            )
+                self._word(x - 4, at + 3, v, "end", 9)
+            self._word(x - 6, y - 16, down + " \u2193", "end", 10)
+
+    def _word(self, x: float, y: float, word: str | int, anchor: str, size: float) -> None:
+        self.d.text(x, y, word, anchor=anchor, size=size, fill=colour("faint"), clear=True)
 
     def _outlines(self, grid: Grid) -> None:
         """Lines between points of different tiles, and around all of them."""
@@ -141,13 +144,14 @@ class _Painter:
 
     # what runs ------------------------------------------------------------------------------------
     def _lanes(self) -> None:
-        """A band behind the points that are lanes of one vector."""
+        """A band behind the points of a grid that are lanes of one vector."""
         groups: dict[tuple[object, ...], list[tuple[float, float]]] = {}
         for e in self.shown:
             place = self.place(e)
             if e.of_kind("vector") and place is not None:
                 rest = tuple((v.kind, v.at) for v in e.levels if v.kind != "vector")
-                groups.setdefault((e.stage, rest), []).append(place)
+                grid = self.where.grid((e.statement, e.point))
+                groups.setdefault((e.stage, id(grid), rest), []).append(place)
         for places in groups.values():
             (x1, y1), (x2, y2) = min(places), max(places)
             wide = self.radius * 2 + 5

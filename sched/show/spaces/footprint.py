@@ -126,7 +126,8 @@ def footprint(schedule: Schedule, stage: Any, loop: Any, /, **sizes: int) -> Pic
         name, handle.name, size.sizes, tuple(x.name for _, x in inside),
         dict(zip(names, iteration, strict=True)), schedule.target.caches[0].line, touched, fits,
     )  # fmt: skip
-    return drawn(made, size.notes)
+    none = () if touched else ("No iteration of it touches anything at these sizes.",)
+    return drawn(made, (*none, *size.notes))
 
 
 LOOKED_AT = 64

@@ -9,14 +9,16 @@ from typing import Any
 
 from ...lang.errors.errors import LanguageTypeError
 from ...lang.errors.frames import bounded
+from ..parts.displayed import SMALL, Displayed
 from ..parts.drawing import Drawing
 from ..parts.markup import Markup, tag
+from ..parts.place import page_at
 from ..parts.theme import STYLE, colour, display
 
 
 @bounded
 @dataclass(frozen=True, eq=False)
-class Picture:
+class Picture(Displayed):
     """A drawing with what it shows as data.
 
     Attributes:
@@ -57,6 +59,10 @@ class Picture:
     def _repr_html_(self) -> str:
         return str(self.html)
 
+    def _repr_svg_(self) -> str | None:
+        found = self.svg
+        return found if len(found) <= SMALL else None
+
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes an SVG file, in the place of one that is there, and returns its path.
 
@@ -64,16 +70,11 @@ class Picture:
             LanguageTypeError: the name does not end in .svg.
             OSError: it cannot be written.
         """
-        file = Path(path)
-        if file.suffix.lower() != ".svg":
-            raise LanguageTypeError(f"a picture is an SVG file, and not {file.name}")
-        beside = file.with_name(f".{file.name}.{os.getpid()}")
-        try:
-            beside.write_text(self.svg, encoding="utf-8")
-            beside.replace(file)
-        finally:
-            beside.unlink(missing_ok=True)
-        return file
+        with page_at(path, "picture", 'save("picture.svg")') as place:
+            if Path(path).suffix.lower() != ".svg":
+                raise LanguageTypeError(f"a picture is an SVG file, and not {Path(path).name}")
+            place.write(self.svg)
+            return place.path
 
     def __repr__(self) -> str:
         return f"<picture: {self.drawing.label}>"

@@ -255,7 +255,7 @@ def test_refuses_storage_inside_of_what_uses_it(loop: str) -> None:
     s["bx"].compute_at("by", i)
     if loop == "i":
         s["bx"].compute_root()
-    with refused(s, f"bx uses bx outside of the loop {loop}", status="malformed",
+    with refused(s, f"bx is computed outside of the loop {loop}", status="malformed",
                  hint="store it at a loop around all that reads and writes it"):  # fmt: skip
         s["bx"].store_at("by", loop)
 

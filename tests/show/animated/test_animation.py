@@ -268,3 +268,12 @@ def test_an_animation_is_no_picture_file(tmp_path: File) -> None:
     made = animation(at_rows(), n=3, m=2)
     with pytest.raises(LanguageTypeError, match=r"an animation is an HTML file, and not a\.svg"):
         made.save(tmp_path / "a.svg")
+
+
+def test_elements_of_a_tuple_are_no_lanes() -> None:
+    f = ps.Func("f", (n,))
+    f[i] = (i, i * 2)
+    s = ps.Schedule(f)
+    assert animation(s, n=3).picture(0).notes[0] == "f.0: i=0"
+    s[f].vectorize(i, 4)
+    assert animation(s, n=4).picture(0).notes[0].startswith("f.0 (4 lanes): ")

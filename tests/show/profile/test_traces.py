@@ -74,3 +74,11 @@ def test_what_json_does_not_know_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="JSON"):
         profile((Span(0, 0.0, float("nan"), "f"),)).trace(tmp_path / "t.json")
     assert not (tmp_path / "t.json").exists()
+
+
+def test_a_folder_that_there_is_not_is_said(tmp_path: Path) -> None:
+    with pytest.raises(
+        OSError, match=r"the trace cannot be .*none/t\.json: no such file"
+    ) as raised:
+        profile().trace(tmp_path / "none" / "t.json")
+    assert "name a file in a folder that there is" in str(raised.value)

@@ -341,7 +341,7 @@ def test_sizes_that_no_call_has_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", None, 3, b""])
 def test_what_is_no_path_is_refused(name: Any, product: ps.Kernel) -> None:
-    with pytest.raises(ps.LanguageTypeError, match="report takes the path of a file"):
+    with pytest.raises(ps.LanguageTypeError, match="a report takes the path of a file"):
         product.report(name)
 
 

@@ -19,9 +19,11 @@ from polysched import show
 from polysched.checking.examine import examine
 from polysched.lang.errors.errors import LanguageTypeError
 from polysched.poly.report.analysis import FEW
+from polysched.show.parts.displayed import SMALL
 from polysched.show.parts.theme import CLASSES
 from polysched.show.rich.bundle import _RENDERERS, _renderer
 from polysched.show.rich.formulas import MOST, formula, latex, mathml
+from polysched.show.rich.graphs import _bend
 
 n, m, l = ps.sizes("n m l")
 i, j = ps.vars("i j")
@@ -61,7 +63,8 @@ def things() -> dict[str, Any]:
         "expression": product()[i, j] / 2, "input": s.program.inputs[0], "func": out,
         "undefined": ps.Func("later"), "dtype": ps.float32, "program": s.program, "schedule": s,
         "stage": s[out], "loop": s[out]["io"], "kernel": s.compile(),
-        "halo": ps.halo(out), "dependence": s.dependences()[0], "size": n, "var": i,
+        "halo": ps.halo(out), "dependence": s.dependences()[0], "dependences": s.dependences(),
+        "word": 2 * ps.native, "size": n, "var": i,
         "const": ps.Const("table", np.arange(1000000)), "explanation": ps.explain("PS0301"),
         "machine": ps.machine(), "target": ps.machine().target, "facts": ps.facts(out),
         "statement": ps.facts(out).statement("out"),
@@ -192,6 +195,16 @@ def test_a_dependence_asks_as_much_in_a_long_program() -> None:
     assert short == long <= 40
 
 
+def test_all_dependences_are_a_table_that_is_folded() -> None:
+    found = chain(16).dependences()
+    seen = Seen(html(found))
+    assert isinstance(found, tuple)
+    assert seen.words.count("must run after") == len(found) == 15
+    assert "15 dependences" in seen.words
+    assert "3 more" in seen.words
+    assert "0 dependences" in Seen(html(type(found)())).words
+
+
 @pytest.mark.parametrize("length", [1, FEW, FEW + 1])
 def test_a_display_takes_a_look_that_ends_soon(
     length: int, monkeypatch: pytest.MonkeyPatch
@@ -256,6 +269,21 @@ def test_nothing_is_compiled_for_a_display(monkeypatch: pytest.MonkeyPatch) -> N
             html(shown)
 
 
+def test_pictures_have_bundles_with_drawings_where_these_are_small() -> None:
+    small = show.graph(blur())
+    found = small._repr_mimebundle_()
+    assert found == {
+        "text/plain": repr(small), "text/html": str(small.html), "image/svg+xml": small.svg
+    }  # fmt: skip
+    assert set(small._repr_mimebundle_(exclude=["text/html"])) == {"text/plain", "image/svg+xml"}
+    assert len(small.svg) <= SMALL
+    s = blur()
+    large = show.space(s, "out", n=1000)
+    assert set(large._repr_mimebundle_()) == {"text/plain", "text/html"}
+    assert large._repr_svg_() is None  # front ends ask for it, whatever a bundle has
+    assert set(show.animation(s, n=3)._repr_mimebundle_()) == {"text/plain", "text/html"}
+
+
 def test_a_broken_object_shows_its_text() -> None:
     f = ps.Func("f", (n,))
     f[i] = 1
@@ -299,3 +327,20 @@ def test_a_graph_of_many_stages_is_refused() -> None:
     with pytest.raises(LanguageTypeError, match="62 inputs and stages are too many"):
         show.graph(s)
     assert "62 inputs and stages" in html(s.program)
+
+
+def test_a_wide_layer_of_a_graph_has_several_rows() -> None:
+    x = ps.Input("x", ps.int32, (n,))
+    parts = [ps.Func(f"part{k}", (n,)) for k in range(20)]
+    for k, part in enumerate(parts):
+        part[i] = x[i] * k
+    f = ps.Func("f", (n,))
+    f[i] = sum((part[i] for part in parts[1:]), parts[0][i])
+    assert show.graph(f).drawing.width < 1100
+
+
+def test_an_arrow_passes_the_boxes_between_its_ends() -> None:
+    boxes = [[(40.0, 100.0)], [(0.0, 20.0), (50.0, 120.0)]]
+    bend = _bend(70.0, 70.0, boxes)
+    assert all(70 + 4 * at * (1 - at) * bend > right for at, right in ((1 / 3, 100), (2 / 3, 120)))
+    assert _bend(70.0, 70.0, [[(0.0, 20.0)]]) < bend
