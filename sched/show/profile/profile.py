@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..advice.predicted import Hint
+from ..parts.displayed import Displayed
 from ..parts.place import page_at
 from . import display, table
 from .picture import picture
@@ -82,7 +83,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Displayed):
     """Where the time of a call goes; `print` shows it as a table.
 
     Attributes:

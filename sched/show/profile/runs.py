@@ -11,7 +11,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from functools import cache
 from statistics import median
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -27,14 +27,17 @@ from ...lang.nodes.dtypes import Array
 from ...targets.host import default_target
 from .instrumented import Instrumented
 
-SECONDS, FEWEST, MOST, LONG = 0.5, 5, 200, 3.0
-"""For how long profiled runs are repeated, how many there are at least and at most, and seconds
+T = TypeVar("T")
+
+SECONDS, FEWEST, MOST, LONG = 1.5, 5, 400, 9.0
+"""For how long runs are repeated, how many of each kind count at least and at most, and seconds
 after which there need not be so many."""
 
-WARM, MOST_WARM, ALONE = 100e-6, 8, 20e-3
-"""For how long a call is repeated before the one that is timed, at least once and at most so often:
-in a program that calls it again and again it finds in the caches what the calls before have left,
-and not what runs of another kind have. A call of `ALONE` seconds is not repeated."""
+WARM, MOST_WARM, COUNTED, ALONE = 40e-3, 64, 8, 20e-3
+"""For how long a call is repeated before its turn counts, and how often at most; how many runs of a
+turn count. In a program that calls it again and again it finds in the caches what the calls before
+have left, and not what runs of another kind have: some caches take thirty passes over the same
+arrays until they hold what they can of them. A call of `ALONE` seconds is not repeated."""
 
 PYTHON = 3.0
 """How many times as long a call takes around its native code, at most, as prepared code does."""
@@ -85,10 +88,10 @@ class Runs:
 
     @property
     def share(self) -> float:
-        """The part of the median run with marks that the code without them takes: what all times
-        are multiplied by, so that they are those of an ordinary call. Both are medians of runs in
-        turns, with the same arrays and caches."""
-        return median(self.plain) / median(r.seconds for r in self.profiled)
+        """The part of the median run with marks that the code without them takes in an ordinary
+        call: what all times are multiplied by, so that they are those of one. Both are medians of
+        runs in turns."""
+        return (self.usual - self.way) / median(r.seconds for r in self.profiled)
 
     @property
     def usual(self) -> float:
@@ -193,16 +196,20 @@ def runs(code: Instrumented, steps: Steps) -> Runs:
     steps.run(steps.plain, 0)
     steps.run(steps.marked, 0)
     warm = _warm(steps.called(0)) if steps.repeats else 0
+
+    def marked(warm: int) -> Run:
+        seconds, _ = steps.run(steps.marked, warm)
+        return Run(seconds, copied(code.state))
+
     start, first = time.perf_counter(), now()
     sampler = _Sampler(code, found.looks)
     with sampler:
-        while _goes_on(found):
-            found.called.append(steps.called(warm))
-            seconds, around = steps.run(steps.plain, warm)
-            found.plain.append(seconds)
-            found.python.append(around)
-            seconds, _ = steps.run(steps.marked, warm)
-            found.profiled.append(Run(seconds, copied(code.state)))
+        while _goes_on(found, time.perf_counter() - start):
+            found.called += _turn(warm, steps.called)
+            for seconds, around in _turn(warm, lambda n: steps.run(steps.plain, n)):
+                found.plain.append(seconds)
+                found.python.append(around)
+            found.profiled += _turn(warm, marked)
     found.ticks = (now() - first) / (time.perf_counter() - start)
     return found
 
@@ -229,10 +236,15 @@ def copied(state: Array) -> Array:
     return made
 
 
-def _goes_on(found: Runs) -> bool:
-    total = sum(r.seconds for r in found.profiled)
+def _turn(warm: int, run: Callable[[int], T]) -> list[T]:
+    """Runs of one kind: the first behind some that do not count, the others behind one each."""
+    return [run(warm if k == 0 else 1) for k in range(COUNTED)] if warm else [run(0)]
+
+
+def _goes_on(found: Runs, seconds: float) -> bool:
+    """Whether there is one more turn of each kind, so many seconds behind the beginning."""
     count = len(found.profiled)
-    return (count < FEWEST and total < LONG) or (count < MOST and total < SECONDS)
+    return (count < FEWEST and seconds < LONG) or (count < MOST and seconds < SECONDS)
 
 
 class _Sampler:

@@ -390,3 +390,8 @@ def test_there_are_words_for_all_threads_whoever_changes_their_number(
     monkeypatch.setattr(threads, "_set", threads._set)  # which is None where nobody said a number
     p = kernel.profile(IMAGE)
     assert set(most) == {p.threads}
+
+
+def test_notebooks_get_a_bundle() -> None:
+    p = blur("deep").compile().profile(IMAGE)
+    assert p._repr_mimebundle_() == {"text/plain": repr(p), "text/html": p._repr_html_()}
