@@ -115,6 +115,21 @@ def test_protocols_are_asked_of_all_without_a_suggestion() -> None:
     assert pickle.loads(pickle.dumps(s["f"])).name == "f"
 
 
+def test_tuples_of_loops_say_where_directives_go_on() -> None:
+    s = ps.Schedule(plane())
+    loops = s["f"].tile("i", "j", 4, 8)
+    assert said(loops, "vectorize").endswith(
+        "these are the loops that were made, io, jo, ii, ji; directives go on at the stage: "
+        's["f"].vectorize(...)'
+    )
+    assert said(s["f"].split("ii", 2), "unrol").endswith('s["f"].unroll(...)')
+    assert "hint" not in said(loops, "_ipython_display_")
+    assert loops == (*loops,)
+    assert repr(loops) == "(loop io of f, loop jo of f, loop ii of f, loop ji of f)"
+    assert [x.name for x in copy.copy(loops)] == ["io", "jo", "ii", "ji"]
+    assert not [x for x in dir(loops) if x[0] != "_" and x not in dir(())]
+
+
 @pytest.mark.parametrize("make", [ps.Schedule, ps.Schedule.default, ps.interpret, ps.Program])
 @pytest.mark.parametrize(
     ("given", "what", "hint"),

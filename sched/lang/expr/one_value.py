@@ -68,7 +68,8 @@ class OneValue(Suggesting):
         def __iter__(self) -> NoReturn:
             raise LanguageTypeError(
                 f"{self!r} is one value, not a sequence",
-                hint="loop over a ps.RVar in an update, or over Python integers when unrolling",
+                hint="ps.sum(x, k), ps.max(x, k) and their kin go over a ps.RVar k, as an update "
+                "does; a loop over Python integers is unrolled",
             )
 
         def __len__(self) -> int:

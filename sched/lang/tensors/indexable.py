@@ -231,7 +231,8 @@ class Indexable(Tensor, Suggesting, Shown):
         def __iter__(self) -> NoReturn:
             raise LanguageTypeError(
                 f"{self.name} cannot be iterated over",
-                hint="an equation over Vars says it for every element at once",
+                hint="an equation over Vars says it for every element at once; "
+                "ps.sum(x[k], k) goes over a ps.RVar k",
             )
 
         def __len__(self) -> int:

@@ -25,6 +25,7 @@ from ...state.fields import LOOP_HINT, Meaning, check_number
 from ...state.record import Directive
 from ...tree.edits import loops_around, stages
 from ..numbers import resolved
+from .several import Loops
 
 if TYPE_CHECKING:
     from ...tree.kinds import Kind
@@ -249,7 +250,7 @@ class Handle(Suggesting, Shown):
 
     def _do(self, kind: type[Directive], /, **options: Any) -> tuple[LoopHandle, ...]:
         made = self._apply(kind, **options)
-        return tuple(LoopHandle(self._schedule, self.name, n) for n in made)
+        return Loops(LoopHandle(self._schedule, self.name, n) for n in made)
 
     def _number(self, value: Any, loop: Any = None) -> Any:
         """What was given, with words for numbers of the machine resolved."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from ....lang.errors.errors import LanguageTypeError, user_span
 from ....lang.errors.frames import bounded
@@ -17,6 +17,7 @@ from ...directives.tails import Tail
 from ...state.fields import in_terms_of
 from ...state.record import KINDS
 from .base import Handle, Loop, LoopHandle, check_factor, loop_name
+from .several import Loops
 
 _MOST = {"vectorize": MOST_COPIES["vector"], "unroll": MOST_COPIES["unrolled"]}
 """How large the factors of directives are that lay iterations out one by one."""
@@ -52,8 +53,8 @@ class LoopDirectives(Handle):
         Legal: always, and "shift" where running twice changes nothing: for pure definitions that
         do not read themselves.
         """
-        outer, inner = self._do(Split, loop=loop, factor=factor, tail=tail, names=names)
-        return outer, inner
+        made = self._do(Split, loop=loop, factor=factor, tail=tail, names=names)
+        return cast("tuple[LoopHandle, LoopHandle]", made)
 
     def fuse(self, outer: Loop, inner: Loop, name: str | None = None) -> LoopHandle:
         """Makes one loop of two that stand directly inside each other.
@@ -106,7 +107,7 @@ class LoopDirectives(Handle):
             made = [self.split(n, f) for n, f in zip(names, factors, strict=True)]
             outer, inner = [a for a, _ in made], [b for _, b in made]
             self.reorder(*outer, *inner)
-        return (*outer, *inner)
+        return Loops((*outer, *inner))
 
     def parallel(self, loop: Loop, chunk: Number | None = None) -> Self:
         """Runs the iterations of a loop on several threads.
