@@ -41,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def plain(text: str) -> str:
     """A message without the places of files and objects, which move, and the name of the CPU."""
-    text = re.sub(r"/\S*?/pytest-of-[^/]+/pytest-\d+/", "TEMPORARY/", text)
+    text = re.sub(r"/\S*?/pytest-of-[^/]+/pytest-\d+/(popen-gw\d+/)?", "TEMPORARY/", text)
     text = re.sub(r"this CPU \([^)]*\)", "this CPU (NAME)", text)
     text = re.sub(r"(?:[^\s:(]*/)?[^\s/:(]+\.py:\d+", "FILE:LINE", text)
     return re.sub(r"0x[0-9a-f]{6,}", "ADDRESS", text)
