@@ -61,7 +61,9 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Runs where the reports are collected, also with several workers."""
     if report.when == "call":
         # Where tests are sent out by groups, the name of the group stands behind an "@".
-        test = report.nodeid.rpartition("@")[0] if hasattr(report, "node") else report.nodeid
+        node = getattr(report, "node", None)
+        is_sent = node is not None and node.config.getoption("dist") == "loadgroup"
+        test = report.nodeid.rpartition("@")[0] if is_sent else report.nodeid
         _collected[test] = dict(report.user_properties).get(_KEY, [])
 
 
