@@ -11,7 +11,18 @@ from collections.abc import Sequence
 from math import inf, nan
 
 from ..nodes.dtypes import float32, float64, int32
-from .math_terms import Term, bits, cast, constant, fma, for_type, from_bits, polynomial, select
+from .math_terms import (
+    Term,
+    bits,
+    cast,
+    constant,
+    fma,
+    for_type,
+    from_bits,
+    polynomial,
+    rarely,
+    select,
+)
 
 #: Denormals are multiplied by 2**_LIFT, which makes them normal, before their bits are split.
 _LIFT = 54
@@ -22,7 +33,7 @@ SERIES_32 = (
     -0.0761905387043953,
 )  # fmt: skip
 _LN2_32 = 0.6931471824645996
-SQRT_HALF_32 = 0x3F3504F3
+SQRT_HALF_32, _LEAST_32, _INF_32 = 0x3F3504F3, 0x00800000, 0x7F800000
 
 SERIES_64 = (
     -0.6666666666666734, -0.39999999999416647, -0.2857142874202624, -0.22222198605298987,
@@ -36,7 +47,22 @@ _TWO_52 = 0x4330000000000000
 
 def log(x: Term) -> Term:
     """The natural logarithm: -inf at zeros, NaN below."""
-    return with_limits(x, for_type(_FINITE, x.dtype)(*_lifted(x)))
+    found = with_limits(x, for_type(_FINITE, x.dtype)(*_lifted(x)))
+    return rarely(_is_special32(x), found, _usual32(x)) if x.dtype == float32 else found
+
+
+def _is_special32(x: Term) -> Term:
+    """Whether x is no normal number above zero. Of a normal one the bits are between those of the
+    smallest one and those of the infinity: a comparison of signed integers once they begin with the
+    least of these."""
+    first = cast(bits(x) + ((1 << 31) - _LEAST_32), int32)
+    return first > _INF_32 - _LEAST_32 - (1 << 31) - 1
+
+
+def _usual32(x: Term) -> Term:
+    """The logarithm of a normal float32 above zero, with the bits of `_log32`."""
+    scaled, f = _split32(x)
+    return fma(scaled, _LN2_32 * 2.0**-23, _log1p32(f))
 
 
 def with_limits(x: Term, found: Term) -> Term:
@@ -61,15 +87,25 @@ def exponent_and_fraction(x: Term, is_normal: bool = False) -> tuple[Term, Term]
 
 
 def _parts(x: Term, lift: Term) -> tuple[Term, Term]:
+    scaled, f = _split32(x)
+    return fma(scaled, 2.0**-23, lift), f
+
+
+def _split32(x: Term) -> tuple[Term, Term]:
+    """2**23 n and f, where x = 2**n (1 + f) is a normal float32 and f is exact."""
     exponent = (bits(x) - SQRT_HALF_32) & 0xFF800000
     f = from_bits(bits(x) - exponent) - 1.0
-    return fma(cast(cast(exponent, int32), float32), 2.0**-23, lift), f
+    return cast(cast(exponent, int32), float32), f
 
 
 def _log32(x: Term, lift: Term) -> Term:
-    """log(1 + f) = f + f**2 (c[0] + c[1] f + ...)."""
     n, f = _parts(x, lift)
-    return fma(n, _LN2_32, fma(f * f, polynomial(f, SERIES_32), f))
+    return fma(n, _LN2_32, _log1p32(f))
+
+
+def _log1p32(f: Term) -> Term:
+    """log(1 + f) = f + f**2 (c[0] + c[1] f + ...)."""
+    return fma(f * f, polynomial(f, SERIES_32), f)
 
 
 def _log64(x: Term, lift: Term) -> Term:
