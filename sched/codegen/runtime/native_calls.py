@@ -31,9 +31,10 @@ from .python_api import PythonApi, is_native, python_api
 from .threads import get_num_threads
 from .variant import Variant
 
-LONG = 3e7
-"""Nanoseconds of estimated work from which calls go through Python, so that they can be stopped:
-nobody who presses Ctrl-C sees whether a shorter one has ended before."""
+LONG = 1e8
+"""Nanoseconds of estimated work of one thread from which calls go through Python, so that they can
+be stopped. Estimates are of plain code, vectors and threads make of them a tenth or less; nobody
+who presses Ctrl-C sees whether such a call has ended before."""
 
 AFTER = 8
 """Calls before one gets a record: the entry takes some time to compile, once a process. Twice as
@@ -110,6 +111,10 @@ class NativeCalls:
         # Intermediate results have memory of their own from now on.
         kernel._pool.clear()
         return True
+
+    def has(self, variant: Variant) -> bool:
+        """Whether there are calls that enter some code without Python."""
+        return any(record.variant is variant for _, record in list(self._records.values()))
 
     def take_back(self, variant: Variant) -> int:
         """How many calls the records of some code were still for; now they are for none."""

@@ -54,6 +54,7 @@ def profile(
         # There are words for so many threads, whoever asks for more of them meanwhile.
         with pinned(threads):
             found = runs(code, Steps(call.restore, call.run, ordinary, run, repeats))
+        found.native = kernel._native.has(variant)
         if found.overhead <= OVERHEAD:
             break
         limits = Limits(limits.least * FACTOR, limits.part * FACTOR)

@@ -39,8 +39,9 @@ turn count. In a program that calls it again and again it finds in the caches wh
 have left, and not what runs of another kind have: some caches take thirty passes over the same
 arrays until they hold what they can of them. A call of `ALONE` seconds is not repeated."""
 
-PYTHON = 3.0
-"""How many times as long a call takes around its native code, at most, as prepared code does."""
+PYTHON, NATIVE = 3.0, 3e-6
+"""How many times as long a call takes around its native code, at most, as prepared code does; and
+how many seconds where the call is entered without Python."""
 
 LOOK = 0.5e-3, 1.5e-3
 """Seconds between two random looks: Python takes tens of microseconds for each."""
@@ -62,6 +63,7 @@ class Runs:
         plain: seconds of the ordinary code, between them.
         called: seconds of whole calls of the kernel, between them.
         python: seconds that Python took around the ordinary code.
+        native: whether calls are entered without Python.
         ticks: of the clock of marks, in a second.
         looks: how often a part was met at random moments, by region and part.
     """
@@ -71,6 +73,7 @@ class Runs:
     plain: list[float] = field(default_factory=list)
     called: list[float] = field(default_factory=list)
     python: list[float] = field(default_factory=list)
+    native: bool = False
     ticks: float = 1.0
     looks: dict[tuple[int, int], int] = field(default_factory=dict)
 
@@ -105,11 +108,13 @@ class Runs:
         Others on the machine disturb medians, and the very shortest calls find in caches what usual
         ones do not: those are compared that a quarter is shorter than; but the shortest ones where
         loops wait for threads, which disturbs all others far more. What remains of that is told
-        from what Python takes, of which a call has not many times as much.
+        from what Python takes, of which a call has not many times as much. A call without Python
+        takes a microsecond; the rest is that its intermediate results lie elsewhere.
         """
         part = 0.0 if self.code.variant.is_threaded else 0.25
         called, plain = (sorted(x)[int(part * len(x))] for x in (self.called, self.plain))
-        return min(max(called - plain, 0.0), PYTHON * median(self.python))
+        most = NATIVE if self.native else PYTHON * median(self.python)
+        return min(max(called - plain, 0.0), most)
 
 
 class Timed:

@@ -312,6 +312,7 @@ def test_the_way_from_python_and_back_is_that_of_ordinary_calls() -> None:
     assert runs.Runs(threaded, [], **times).way == 2.5 - 1.0
     assert runs.Runs(threaded, [], **{**times, "python": [0.125]}).way == runs.PYTHON * 0.125
     assert runs.Runs(code, [], plain=[3.0], called=[2.0], python=[9.0]).way == 0.0
+    assert runs.Runs(code, [], **times, native=True).way == runs.NATIVE
 
 
 def test_kernels_stay_as_they_are() -> None:
