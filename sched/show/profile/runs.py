@@ -221,7 +221,7 @@ def runs(code: Instrumented, steps: Steps) -> Runs:
 
 def _warm(seconds: float) -> int:
     """How often a call is repeated before it is timed."""
-    return 0 if seconds > ALONE else min(max(int(WARM / seconds), 1), MOST_WARM)
+    return 0 if seconds > ALONE else min(max(int(WARM / max(seconds, 1e-9)), 1), MOST_WARM)
 
 
 # Most of what changes are kept in is never written to. It is left alone between two runs, which it
