@@ -66,6 +66,11 @@ def _profile(kernel: Kernel, found: Runs, values: Mapping[str, Any], threads: in
     code, middle = found.code, found.middle
     ticks = found.ticks / found.share
     sums = totals(code, middle.state, ticks, found.looks)
+    if found.native and sums.inside:
+        # Such a call is its loops and the way to them; the clock around runs has more between, for
+        # the way back into Python is cold.
+        ticks *= sums.inside / (middle.seconds * found.share)
+        sums = totals(code, middle.state, ticks, found.looks)
     peak, source = _peak(code)
     happened, cut = spans(code, middle.state, ticks)
     stages = [*_stages(code, sums, values, peak * threads), *_inlined(code, sums)]
