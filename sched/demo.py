@@ -7,13 +7,13 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
 
 from . import Func, demo_numpy, demo_programs
+from .records import dataclass
 from .show.extras import need
 from .show.panels import Array, Panel, save_panels
 

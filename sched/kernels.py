@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from .codegen.runtime.call_cache import CachedCall, Key
@@ -22,6 +22,7 @@ from .lang.tensors.tensors import Func
 from .poly.schedule.performance import warn_of
 from .poly.schedule.recorded import Recorded
 from .poly.schedule.schedule import Schedule
+from .records import dataclass
 from .targets.target import Target
 from .tune import auto
 from .tune.classes import class_of, distance

@@ -9,9 +9,10 @@ is evaluated, and nothing is believed before the checksum has been compared.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
+
+from ..records import dataclass
 
 MAGIC = b"psched1\n"
 _START = len(MAGIC) + 32 + 8

@@ -15,9 +15,9 @@ import os
 import stat
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
+from ..records import dataclass
 from ..steps import DEBUG, tell
 from .directory import ENTRIES as ENTRIES, Directory, not_ours, opened
 from .entry import Entry, packed, unpacked

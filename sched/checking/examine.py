@@ -17,7 +17,6 @@ be computed on more than is needed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from ..cached import cached_property
@@ -27,6 +26,7 @@ from ..interp.flow import flow
 from ..lang.call.binding import Binding, bind
 from ..lang.errors.errors import LanguageError
 from ..poly.schedule.schedule import Schedule
+from ..records import dataclass
 from . import subject as subjects
 from .execute import Machine, Path, Touch, Write
 from .instance_checker import InstanceChecker

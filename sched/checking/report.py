@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ..interp.flow import (
     Accumulated,
@@ -20,6 +20,7 @@ from ..lang.errors.errors import REPORT, InternalError, PolyschedError
 from ..lang.nodes.shown import Shown
 from ..lang.tensors.definitions import Definition
 from ..poly.state.record import Directive
+from ..records import dataclass
 from .execute import Path
 
 Trusted = Sequence[tuple[Directive, str]]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from ..garbage import uncollected
 from ..poly.nests.loop_program import LoopProgram
+from ..records import dataclass
 from ..steps import Log
 from ..targets.target import Target
 from .build.build import build

@@ -8,9 +8,9 @@ interval in the environment, and only a condition that is certainly false remove
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 from ..lang.nodes.nodes import Node, RVar
+from ..records import dataclass
 from .bounds import Bounds
 from .evaluate import Env, Evaluator, Function
 

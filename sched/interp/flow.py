@@ -9,7 +9,7 @@ them.
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ..lang.call.binding import Binding
@@ -19,6 +19,7 @@ from ..lang.program.program import Program
 from ..lang.tensors.definitions import Definition
 from ..lang.tensors.inout import Initial, InOut
 from ..lang.tensors.tensors import Func
+from ..records import dataclass
 from .evaluate import Env, Function
 from .interpret import Functions, Run
 from .recurrence import Member

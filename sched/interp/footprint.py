@@ -7,11 +7,12 @@ depends on data, those of both arms may happen.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ..lang.nodes.nodes import Node, Op, Read, RVar
 from ..lang.nodes.tensor import Tensor
 from ..lang.tensors.definitions import Definition
+from ..records import dataclass
 from .bounds import Bounds
 from .evaluate import Env, Function
 from .intervals import Interval

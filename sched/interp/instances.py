@@ -7,7 +7,6 @@ Indices that depend on data are intervals with both ends included.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from ..lang.program.program import Program
 from ..lang.program.steps import Block, Plain, Step
 from ..lang.tensors.definitions import Definition
 from ..lang.tensors.tensors import Const, Func
+from ..records import dataclass
 from .evaluate import Env, Symbols
 from .footprint import Access, instance_point
 from .intervals import Interval

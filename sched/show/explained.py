@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from ..lang.errors.errors import LanguageTypeError, PolyschedError
 from ..lang.errors.frames import bounded
 from ..lang.errors.kinds import CODES, FAMILIES, RETIRED
 from ..lang.nodes.shown import Shown
+from ..records import dataclass
 
 PAGES = Path(__file__).with_name("codes")
 _HEAD = re.compile(r"^## ", re.M)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from ..lang.call.binding import bind
 from ..lang.errors.errors import InternalError, LanguageError
 from ..lang.nodes.shown import Shown
 from ..poly.schedule.schedule import Schedule
+from ..records import dataclass
 from .extras import need
 
 Array = np.ndarray[Any, np.dtype[Any]]

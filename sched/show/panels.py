@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..records import dataclass
 from .extras import need
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from ..cache.place import DIRECTORY as VARIABLE, folder
 from ..lang.errors.errors import PolyschedError
 from ..lang.nodes.dtypes import DType, concrete
 from ..lang.nodes.shown import Shown
+from ..records import dataclass
 from .host import default_target, target_of, this_machine
 from .target import Target
 

@@ -6,8 +6,9 @@ one are of the usual models.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ..records import dataclass
 from .target import V3, V4, Cache, Target, TargetError
 
 KiB, MiB = 1 << 10, 1 << 20

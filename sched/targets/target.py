@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 
 from ..lang.errors.errors import PolyschedError
 from ..lang.nodes.dtypes import DType, concrete
 from ..lang.nodes.shown import Shown
+from ..records import dataclass
 
 #: What x86-64-v3 and v4 add to the first x86-64, by LLVM's names.
 V3 = ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt", "sse4.2")

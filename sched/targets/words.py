@@ -8,13 +8,13 @@ the directive keeps both, so that the schedule can be made anew for another targ
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from keyword import iskeyword
 from typing import Any
 
 from ..lang.errors.errors import LanguageError, LanguageTypeError
 from ..lang.nodes.dtypes import DType
 from ..lang.nodes.shown import Shown
+from ..records import dataclass
 from .target import Target
 
 _NAMES: dict[str, Callable[[Target, DType], int]] = {

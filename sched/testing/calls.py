@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ..checking.arguments import random_arguments
@@ -15,6 +14,7 @@ from ..poly.report.idle_iterations import Uncountable, sizes_from
 from ..poly.report.recomputation import instances_at
 from ..poly.schedule.schedule import Schedule
 from ..poly.tree.edits import stages
+from ..records import dataclass
 
 Arguments = dict[str, Any]
 

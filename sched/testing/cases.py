@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any
+
+from ..records import dataclass
 
 SIZES = ({"n": 3, "m": 4}, {"n": 5, "m": 2}, {"n": 1, "m": 3}, {"n": 0, "m": 2}, {"n": 7, "m": 6})
 """The sizes at which accepted schedules are checked."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from ..checking.arguments import random_arguments
@@ -21,6 +20,7 @@ from ..lang.errors.errors import CallError, Instance, InternalError, LanguageErr
 from ..lang.tensors.definitions import Definition
 from ..poly.schedule.schedule import Schedule
 from ..poly.tree.edits import stages
+from ..records import dataclass
 from .cases import SIZES, Outcome, directive_name
 from .directives import apply
 from .orders import dependence_text, misordered

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -13,6 +13,7 @@ from ..lang.errors.errors import CallError, InternalError, LanguageError
 from ..lang.nodes.bits import numbers
 from ..lang.nodes.dtypes import Array, bfloat16
 from ..poly.schedule.schedule import Schedule
+from ..records import dataclass
 from .calls import Arguments, Call
 from .native import Mismatch
 from .shrink import smallest

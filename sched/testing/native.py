@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from ..lang.nodes.dtypes import Array
 from ..lang.nodes.nodes import Const, Op, postorder
 from ..poly.schedule.schedule import Schedule
 from ..poly.tree.edits import loops_around, stages
+from ..records import dataclass
 
 Arguments = dict[str, Any]
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from ..checking.execute import Path
 from ..checking.report import Report
 from ..interp.flow import Key, Place, Recorded
+from ..records import dataclass
 
 Kind = Literal["flow", "anti", "output"]
 

@@ -15,8 +15,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from ..records import dataclass
 
 Message = dict[str, Any]
 

@@ -10,7 +10,7 @@ Every index is in bounds by construction: loops keep a margin, and offsets are w
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from ..lang.errors.errors import LanguageError
 from ..lang.tensors.tensors import Func
 from ..poly.schedule.schedule import Schedule
+from ..records import dataclass
 from .choices import Choices
 
 MARGIN = 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import ceil
 
@@ -13,6 +13,7 @@ from ..garbage import uncollected
 from ..lang.errors.errors import LanguageTypeError, ScheduleError
 from ..lang.program.program import Args
 from ..poly.schedule.schedule import Outputs, Schedule
+from ..records import dataclass
 from ..targets.facts import machine
 from ..targets.target import Target
 from .decided import Partial, Refusals

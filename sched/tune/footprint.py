@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import inf, prod
+
+from ..records import dataclass
 
 LINE = 64
 """Bytes of a line of a cache."""

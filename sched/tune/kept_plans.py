@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from ..cache import keys, store
 from ..cache.place import is_on
+from ..records import dataclass
 from ..targets.facts import machine
 from ..targets.target import Target
 

@@ -7,10 +7,10 @@ seconds of the slowest thread; `Cost` keeps each, so that a choice can be explai
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil, prod
 
 from ..lang.nodes.dtypes import DType, as_dtype, float32
+from ..records import dataclass
 from ..targets.facts import Machine
 from .footprint import JUMPS, Level, Touch, Traffic
 from .templates import Kind

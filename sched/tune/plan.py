@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..lang.errors.errors import LanguageError
+from ..records import dataclass
 
 Template = Literal["leave", "rows", "tile", "lanes", "wave"]
 """How the loops of a statement are arranged: as written; with a loop of vectors innermost; with all

@@ -4,9 +4,9 @@ those that it reads."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..records import dataclass
 from .beside import beside
 from .decided import Decided, Partial
 from .facts.facts import main_of

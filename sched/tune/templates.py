@@ -1,13 +1,13 @@
-"""The loops that a plan gives a statement: which are split, in which order, and what kinds they
-have."""
+"""The loops that a plan gives a statement: which are split, their order, and their kinds."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil, prod
 from typing import Literal
 
+from ..records import dataclass
 from .facts.accesses import MemoryAccess
 from .facts.facts import StatementFacts
 from .facts.order import Spans, carried, is_in_order, is_independent

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from ...lang.nodes.dtypes import Array, DType, int64
 from ...lang.nodes.nodes import Node, Op
 from ...lang.tensors.extern import Extern
 from ...lang.tensors.trace import trace_text
+from ...records import dataclass
 from ..ir.ir import Buffer, dtype_of
 
 Arrays = Callable[[Buffer], tuple[Array, tuple[int, ...]]]

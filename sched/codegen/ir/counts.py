@@ -16,7 +16,7 @@ caches and registers keep is not known here. `held` is what lives on the stack, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ...lang.arithmetic.integers import INTEGER
 from ...lang.arithmetic.math import formula
@@ -25,6 +25,7 @@ from ...lang.nodes.dtypes import bool_
 from ...lang.nodes.nodes import Node, Op, Param, integer, postorder, replaced_all, transform_all
 from ...lang.nodes.rare import needed_first
 from ...poly.nests import loop_program as lp
+from ...records import dataclass
 from .ir import (
     Alloc,
     Buffer,

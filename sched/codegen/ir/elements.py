@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ...lang.nodes.nodes import Node, leaves_below
 from ...poly.sets.linear import expanded
+from ...records import dataclass
 from .inequalities import Sum
 from .ir import Buffer, Lanes, Load
 from .lane_number import LANE, at_lane

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, leaves_below, postorder
 from ...poly.sets.linear import add_expanded
+from ...records import dataclass
 from .ir import Alloc, Buffer, Call, For, If, Lanes, Load, Stmt, Stores, children, expressions
 from .lane_number import LANE, Conditions, guard_parts, lasting
 

@@ -11,7 +11,6 @@ where they are not.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
 from ...cached import cached_property
 from ...lang.arithmetic.evaluate import compile_over_loops
@@ -19,6 +18,7 @@ from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Const, Node, Op, Param, Size, Var, integer, postorder
 from ...lang.nodes.printer import expr_text
 from ...poly.sets.linear import expanded
+from ...records import dataclass
 
 MOST_STEPS = 2_000_000
 """Iterations that an evaluation looks at; beyond them a total is not known."""

@@ -11,7 +11,6 @@ import itertools
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -19,6 +18,7 @@ from llvmlite.binding import ffi
 
 from ...forks import whole
 from ...lang.errors.errors import InternalError
+from ...records import dataclass
 from ...targets.host import this_machine
 from ...targets.target import Target
 

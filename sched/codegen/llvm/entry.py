@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ...lang.nodes.dtypes import DType, int64
 from ...lang.nodes.nodes import Node, Param, Size
+from ...records import dataclass
 from ...targets.target import Target
 from ..ir import ir
 from . import control

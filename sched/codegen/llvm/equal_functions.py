@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ...records import dataclass
 from .function_builder import FunctionBuilder
 
 _NAME = re.compile(r"%[A-Za-z0-9_.]*\.(\d+)\b")

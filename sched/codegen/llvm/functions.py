@@ -8,12 +8,13 @@ control word.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ...lang.nodes.nodes import Node, postorder
+from ...records import dataclass
 from ...targets.target import Target
 from ..ir import ir
 from ..ir.cost import Costs

@@ -8,11 +8,11 @@ one comparison of one register, and not of several whose results are packed.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import DType, int8, int16, int32, int64
 from ...lang.nodes.nodes import Node, Op, integer, leaves_below
+from ...records import dataclass
 from ..ir.inequalities import as_sums, in_order, total
 from ..ir.ir import Lanes, dtype_of
 from ..ir.lane_number import LANE, at_lane

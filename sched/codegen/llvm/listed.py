@@ -6,8 +6,9 @@ instruction; what is added are locations, which are not executed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ...records import dataclass
 from ...targets.target import Target
 from ..ir.ir import Function, Module, Stmt, map_children
 from ..ir.text import module_lines

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from ...records import dataclass
 
 FIRST = 100
 """The first number of metadata: other parts of a module have those before."""

@@ -16,11 +16,12 @@ the thread's own copies of what is stored inside of the loop, and the loop over 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import int64
 from ...lang.nodes.nodes import Const, Node, Param, Size, Var, integer, postorder
+from ...records import dataclass
 from ..ir import ir
 from ..ir.cost import Costs
 from ..ir.mark_words import marks_in

@@ -9,9 +9,10 @@ function of their own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ...lang.nodes.dtypes import DType, int32, int64
+from ...records import dataclass
 from ...targets.target import Target
 from .function_builder import FunctionBuilder
 from .values import Value, constant, memory_suffix, memory_type_name

@@ -23,10 +23,10 @@ and cannot take back what somebody else has posted since.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from string import Template
 
 from ...lang.errors.errors import InternalError
+from ...records import dataclass
 from ...targets.target import Target
 from . import control
 from .attributes import machine_attributes

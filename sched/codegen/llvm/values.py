@@ -8,12 +8,12 @@ instructions do.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
 from ...lang.nodes.dtypes import DType
+from ...records import dataclass
 
 Number = bool | int | float
 

@@ -10,7 +10,6 @@ some lanes load is masked. No lane touches memory that it does not have to.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...lang.nodes import index as ix
@@ -19,6 +18,7 @@ from ...lang.nodes.nodes import Node, integer
 from ...poly.sets.lane_offsets import LaneOffsets
 from ...poly.sets.lanes import span
 from ...poly.sets.linear import expanded
+from ...records import dataclass
 from ..ir import ir
 from .rows import columns
 from .shuffles import backwards, extracted, inserted, shuffled

@@ -7,7 +7,6 @@ cost more than most kernels, so a block goes back to its kernel's pool after a c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from ...lang.errors.errors import CallValueError
 from ...lang.nodes.dtypes import Array
 from ...lang.nodes.nodes import Node, postorder
+from ...records import dataclass
 from ..ir.ir import ALIGNMENT, Buffer, Call, Load, Module, Stmt, Stores, expressions, walk
 
 

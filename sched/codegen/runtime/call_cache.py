@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from ...lang.arithmetic.evaluate import Scalar
 from ...lang.nodes.dtypes import Array, DType
+from ...records import dataclass
 from .arena import Pool
 from .arguments import allocate, check_overlap
 from .variant import Prepared, Variant

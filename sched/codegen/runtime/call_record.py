@@ -8,13 +8,13 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ...lang.nodes.dtypes import Array, float32, float64, int64
 from ...lang.nodes.nodes import ParamInfo
+from ...records import dataclass
 from ..llvm.call_entry import (
     ABSENT,
     ALIGNED,

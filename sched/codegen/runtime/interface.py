@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from typing import Any
 
@@ -19,6 +19,7 @@ from ...lang.errors.errors import LanguageError
 from ...lang.nodes.dtypes import ALL, DType
 from ...lang.nodes.node_json import decoded_table, encoded_table
 from ...lang.nodes.nodes import Node
+from ...records import dataclass
 from ..ir.cost import work_of
 from ..ir.ir import Buffer, Module, scalar_dtype
 from ..ir.parallel import private, threaded

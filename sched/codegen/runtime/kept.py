@@ -10,7 +10,6 @@ Code that calls back is not kept, as what it calls is of the process that made i
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from ...cache import keys, store
@@ -20,6 +19,7 @@ from ...lang.program.program import Program
 from ...lang.program.scalars import symbols_of
 from ...lang.tensors.tensors import Input
 from ...poly.report.requirements import IndexCheck, Requirements, SizesNeeded
+from ...records import dataclass
 from ...targets.target import Target
 from ..llvm import load_object
 from ..lower import Lowered

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -16,6 +16,7 @@ from ...lang.arithmetic.evaluate import compile_nodes, size_value
 from ...lang.errors.errors import CallValueError
 from ...lang.nodes.dtypes import Array
 from ...lang.nodes.nodes import Var
+from ...records import dataclass
 from ..build.callbacks import Arrays
 from ..build.storage import stride_name
 from ..ir.ir import Buffer

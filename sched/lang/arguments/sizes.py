@@ -7,9 +7,10 @@ time; every other axis is a check. An extent that is not affine is only checked.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NoReturn
 
+from ...records import dataclass
 from ..arithmetic.extents import Extent, extent_of
 from ..errors.errors import CallTypeError, CallValueError
 from ..nodes.nodes import Node

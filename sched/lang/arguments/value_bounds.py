@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ...records import dataclass
 from ..nodes import index as ix
 from ..nodes.dtypes import DType
 from ..nodes.nodes import Const, Node, Op, Param, Size, integer, postorder

@@ -7,9 +7,9 @@ off is kept. Quotients and square roots come with the rest of their division whe
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import inf
 
+from ...records import dataclass
 from ..nodes.dtypes import DType, float32, float64
 from .math_inverse_tables import ARCSIN, ARCTAN
 from .math_sums import fast_two_sum

@@ -8,8 +8,7 @@ multiply-adds for what a product rounds off.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...records import dataclass
 from ..nodes.dtypes import DType, float32, float64
 from .math_log import SERIES_64, log64_parts
 from .math_terms import (

@@ -18,8 +18,7 @@ The coefficients are of minimax polynomials and quotients for the relative error
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...records import dataclass
 from ..nodes.dtypes import DType, float32, float64
 from .math_terms import (
     Term,

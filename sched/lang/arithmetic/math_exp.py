@@ -8,8 +8,7 @@ exponent, the same bits are 2**n.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...records import dataclass
 from ..nodes.dtypes import DType, float32, float64
 from .math_terms import (
     Term,

@@ -6,9 +6,9 @@ that is special has a branch of its own, bases below zero too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf, nan
 
+from ...records import dataclass
 from ..nodes.dtypes import DType, float32, float64, int32
 from .math_log import SERIES_64, log64_parts
 from .math_sums import two_product

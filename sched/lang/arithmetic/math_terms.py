@@ -10,9 +10,9 @@ have one type (Python numbers take it), and a product is fused into a sum only b
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
+from ...records import dataclass
 from ..errors.errors import InternalError
 from ..nodes.dtypes import DType, bool_, float32, float64
 from ..nodes.nodes import Const, Node, Op

@@ -11,8 +11,8 @@ digits. What is larger takes `math_reduction`, on a branch of its own.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from ...records import dataclass
 from ..nodes.dtypes import DType, float32, float64
 from .math_reduction import TWO_OVER_PI, reduced_large
 from .math_sums import fast_two_sum, two_product

@@ -10,12 +10,13 @@ each program.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ...records import dataclass
 from ..arguments.admission import (
     admit_array,
     admit_inout,

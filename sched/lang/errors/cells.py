@@ -6,9 +6,10 @@ Only IPython knows of cells. Where it is not loaded, nothing here finds any.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any
+
+from ...records import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import copyreg
 import sys
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import FrameType
 from typing import Any
 
+from ...records import dataclass
 from . import cells, codes, kinds
 from .drawn import Drawn
 from .kind import INTERNAL

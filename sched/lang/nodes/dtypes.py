@@ -9,12 +9,12 @@ other's type next to a float).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NoReturn
 
 import numpy as np
 
+from ...records import dataclass
 from ..errors.errors import InternalError, LanguageTypeError
 from . import bfloat
 from .shown import Shown

@@ -14,11 +14,11 @@ polyhedral model and code generation see typed ones only.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary, ref
 
 from ...forks import reentrant
+from ...records import dataclass
 from .below import has_below as has_below, leaves_below as leaves_below, postorder as postorder
 from .dtypes import INDEX, WEAK_FLOAT, WEAK_INT, DType, Type, Weak, bool_, concrete, int64
 from .serials import next_serial as next_serial

@@ -7,7 +7,7 @@ in `lang/arithmetic/math.py` instead of both), and a public name in `lang/expr/f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ...records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

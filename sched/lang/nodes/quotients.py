@@ -7,8 +7,7 @@ n * (e // n)    whole periods: as far from e as the remainder is large, and ofte
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...records import dataclass
 from .dtypes import INDEX, concrete
 from .nodes import Const, Node, Op
 

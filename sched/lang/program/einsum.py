@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
+from ...records import dataclass
 from ..arithmetic.extents import extent_of
 from ..errors.errors import LanguageError, LanguageTypeError
 from ..errors.frames import bounded

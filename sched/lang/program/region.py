@@ -7,11 +7,11 @@ intermediate result, of which only the elements are computed that the part needs
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ...records import dataclass
 from ..errors.errors import CallTypeError, CallValueError, user_span
 from ..errors.words import axes_text
 from ..expr.expr import Expr

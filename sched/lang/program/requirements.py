@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
+from ...records import dataclass
 from ..errors.errors import LanguageError, LanguageTypeError, Span, user_span
 from ..expr.expr import ExprLike, as_node
 from ..nodes import nodes

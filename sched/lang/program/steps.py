@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from ...records import dataclass
 from ..nodes.nodes import Node, Read, postorder
 from ..nodes.tensor import Tensor
 from ..tensors.blocks import Sequential

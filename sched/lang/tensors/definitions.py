@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from ...records import dataclass
 from ..errors.cells import Run
 from ..errors.errors import Span
 from ..nodes.nodes import Node, Read, RVar, Var, postorder

@@ -6,11 +6,11 @@ import ctypes
 import inspect
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ...records import dataclass
 from ..errors.errors import (
     CallTypeError,
     CallValueError,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...records import dataclass
 from ..nodes import nodes
 from ..nodes.dtypes import Type
 from ..nodes.nodes import Node, Read

@@ -11,9 +11,9 @@ uses: a pure definition with the neutral element, and one update over the reduct
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from ...records import dataclass
 from ..errors.errors import LanguageError, LanguageTypeError, Span
 from ..expr.expr import Expr, ExprLike, as_node
 from ..expr.functions import select

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from ...records import dataclass
 from ..errors.errors import (
     LanguageError,
     LanguageTypeError,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from ...records import dataclass
 from ..errors.errors import LanguageError, LanguageTypeError
 from ..nodes.serials import reserved
 from ..program.program import Program

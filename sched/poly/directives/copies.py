@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Var, postorder
 from ...lang.nodes.tensor import Tensor
 from ...lang.tensors.tensors import Func
+from ...records import dataclass
 from ..placement import layouts
 from ..program.rewrites import Clone, Staged
 from ..sets.isl import Map

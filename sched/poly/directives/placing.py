@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from ...lang.program.steps import tensors_read
 from ...lang.tensors.tensors import Func
+from ...records import dataclass
 from ..placement.placement import at_root
 from ..program.inline import why_not_inline
 from ..program.rewrites import Clone, InlinedClone

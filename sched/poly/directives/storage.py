@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...lang.errors.words import axes_text
+from ...records import dataclass
 from ..placement.folding import foldable
 from ..state.fields import axes, axis, choice, loop_name, number, tensor_name
 from ..state.record import Directive

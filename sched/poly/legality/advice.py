@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from ...lang.nodes.nodes import Var
 from ...lang.nodes.printer import expr_text
+from ...records import dataclass
 from ..directives.bodies import Fission
 from ..directives.loops import Split
 from ..program.inline import WHY, Rule

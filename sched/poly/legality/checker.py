@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
 from ...lang.errors.errors import InternalError, PolyschedError, ScheduleError
 from ...lang.program.scalars import symbols_of
+from ...records import dataclass
 from ..model.statements import Statement
 from ..nests.loop_nest import LoopNest
 from ..nests.nests import loop_nests

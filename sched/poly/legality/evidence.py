@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ...lang.errors.errors import ScheduleError
+from ...records import dataclass
 from ..proof.instance_pairs import InstancePair
 from ..sets.isl import Map
 from ..state.state import State

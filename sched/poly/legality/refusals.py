@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...lang.errors.errors import ScheduleError
+from ...records import dataclass
 from ..directives.mapping import Skew
 from ..placement.folding import Clobber
 from ..program.accumulation import accumulates

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ...lang.nodes.dtypes import INDEX, concrete, int64
 from ...lang.nodes.nodes import Node, Op, Read
 from ...lang.nodes.tensor import Tensor
 from ...lang.tensors.definitions import Definition
 from ...lang.tensors.tensors import Func, Input
+from ...records import dataclass
 from ..sets.isl import Map, Set, isl
 from .model import Model
 from .statements import Access

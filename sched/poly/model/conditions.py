@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 from ...cached import cached_property
 from ...lang.errors.errors import LanguageError, Span
 from ...lang.nodes.nodes import Read, postorder
 from ...lang.nodes.tensor import Tensor
 from ...lang.tensors.tensors import Func, Input
+from ...records import dataclass
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.isl import Map, Set, complement, existentials
 from ..sets.memo import Same

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ...lang.errors.errors import InternalError, LanguageError
 from ...lang.nodes.tensor import Tensor
@@ -17,6 +16,7 @@ from ...lang.program.program import Program
 from ...lang.program.steps import Block, reads_itself
 from ...lang.tensors.definitions import Definition
 from ...lang.tensors.tensors import Func
+from ...records import dataclass
 from ..sets.hulls import PIECES_LIMIT, filled
 from ..sets.isl import Frame, Set, is_bounded, isl, union_sets
 from ..sets.memo import Memo, Same, same

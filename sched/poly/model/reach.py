@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 
 from ...lang.errors.errors import Span
 from ...lang.tensors.inout import InOut
 from ...lang.tensors.tensors import Func, Input
+from ...records import dataclass
 from ..sets.isl import Map, UnionMap, isl, transitive_closure
 from ..sets.simplify import reads_memory
 from .model import Model

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
 from ...cached import cached_property
@@ -12,6 +12,7 @@ from ...lang.nodes.printer import region_text, written_index
 from ...lang.nodes.tensor import Tensor
 from ...lang.tensors.definitions import Definition
 from ...lang.tensors.tensors import Func
+from ...records import dataclass
 from ..sets.affine import Relation, access_relation, affine_value
 from ..sets.isl import Frame, Map, Set, is_bounded
 from ..sets.projections import outer_part

@@ -10,11 +10,11 @@ depends on leaves the rest out; bounds and guards together are proven to equal t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ...lang.errors.errors import InternalError
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, integer
+from ...records import dataclass
 from ..sets.axis_bounds import PartBounds, described_by, lower, parts_of, rest_of, upper
 from ..sets.expressions import Translator
 from ..sets.hulls import simple_hull

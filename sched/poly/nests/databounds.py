@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Const, Node, Op, RVar, Var, postorder
+from ...records import dataclass
 from .loop_nest import DataBounds, LoopNest, NestAlloc, NestIf, NestLoop, NestStage, walk
 
 

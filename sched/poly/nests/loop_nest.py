@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from ...lang.nodes.nodes import Node, RVar, Var
 from ...lang.tensors.tensors import Func
+from ...records import dataclass
 from ..tree.looptree import Accumulator, Loop
 from ..tree.stage import Stage
 

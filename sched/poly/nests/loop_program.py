@@ -5,7 +5,6 @@ storage. It has no sets: all results of proofs have become expressions over size
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Read, RVar, Var
@@ -14,6 +13,7 @@ from ...lang.program.scalars import symbols_of
 from ...lang.tensors.definitions import Definition
 from ...lang.tensors.inout import InOut
 from ...lang.tensors.tensors import Func
+from ...records import dataclass
 from ..sets.simplify import without
 from ..tree.hints import Hints
 from ..tree.kinds import Kind

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ...lang.errors.errors import ScheduleError
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Var
 from ...lang.tensors.tensors import Func
+from ...records import dataclass
 from ..placement.accumulators import copies
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.expressions import Translator

@@ -9,12 +9,12 @@ a pure definition inside, which begins elements anew,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ...lang.errors.errors import ScheduleError
 from ...lang.nodes.nodes import Node, Read, RVar, Var, postorder, replaced_all
 from ...lang.nodes.printer import expr_text
 from ...lang.tensors.definitions import Definition
+from ...records import dataclass
 from ..model.statements import Access, Statement
 from ..program.accumulation import matched
 from ..sets.coordinates import coordinate_map

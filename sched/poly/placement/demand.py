@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...lang.nodes.nodes import Node
+from ...records import dataclass
 from ..model.statements import Access, Statement
 from ..tree.stage import Stage
 

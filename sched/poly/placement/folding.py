@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 
 from ...lang.tensors.inout import InOut
 from ...lang.tensors.tensors import Func
+from ...records import dataclass
 from ..model.model import Model
 from ..model.statements import Statement
 from ..sets.budget import BudgetExceeded, attempt

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations_with_replacement
 
 from ...cached import cached_property
 from ...lang.tensors.tensors import Func
+from ...records import dataclass
 from ..model.statements import Access, Statement
 from ..sets.isl import Map, Set, isl, union_maps
 from ..sets.projections import along

@@ -13,7 +13,7 @@ copy hold the very values, and a partial reduction is one of the orders that are
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from ...cached import cached_property
 from ...lang.errors.errors import LanguageError, Span
@@ -36,6 +36,7 @@ from ...lang.program.added import added_func, close, exchanged, extended, typed
 from ...lang.program.program import Program
 from ...lang.tensors.definitions import Definition
 from ...lang.tensors.tensors import Func
+from ...records import dataclass
 from .inline import Definitions, stays_provable, substituted, uses_in
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import reduce
 from operator import attrgetter
 from typing import Literal
 
 from ...lang.nodes.shown import Shown
 from ...lang.nodes.tensor import Tensor
+from ...records import dataclass
 from ..model.model import Model
 from ..model.statements import Access, Statement, iteration_and_element
 from ..sets.budget import BudgetExceeded, attempt

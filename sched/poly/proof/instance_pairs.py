@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 
 from ...lang.errors.errors import Instance
+from ...records import dataclass
 from ..model.statements import Statement
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.isl import Map, Set

@@ -6,9 +6,9 @@ proven once. `proof` derives the obligations of a tree.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, cast
 
+from ...records import dataclass
 from ..model.statements import Access, Statement
 from ..sets.isl import Map, Set, isl
 from ..sets.memo import Same

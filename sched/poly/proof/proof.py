@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from ...cached import cached_property
 from ...lang.nodes.tensor import Tensor
+from ...records import dataclass
 from ..model.model import Model
 from ..model.statements import Statement
 from ..program.accumulation import accumulates

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Param, Size
 from ...lang.program.scalars import output_sizes
+from ...records import dataclass
 from ..model.model import Model
 from ..model.statements import Statement
 from ..sets.expressions import Translator

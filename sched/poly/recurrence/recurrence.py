@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from ...lang.errors.errors import LanguageError
 from ...lang.nodes.dtypes import int64
 from ...lang.nodes.nodes import Node, Op, Var
 from ...lang.tensors.tensors import Func
+from ...records import dataclass
 from ..model.model import Model
 from ..model.statements import Access, Statement
 from ..sets.coordinates import coordinate_map

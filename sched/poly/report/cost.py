@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Op, postorder
 from ...lang.tensors.definitions import Definition
+from ...records import dataclass
 from ..nests.loop_nest import LoopNest, NestIf, NestLoop, NestStage, children
 from ..program.inline import is_expensive
 from ..sets.linear import cancelled

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...cached import cached_property
@@ -17,6 +16,7 @@ from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, postorder
 from ...lang.nodes.printer import expr_text
 from ...lang.tensors.tensors import Func
+from ...records import dataclass
 from ..model.statements import Statement
 from ..program.inline import undetermined
 from ..sets.affine import Relation, access_relation

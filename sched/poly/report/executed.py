@@ -7,11 +7,12 @@ what has more than `MOST` instances is refused.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import Literal, TypeVar
 
 from ...lang.errors.errors import ScheduleError
+from ...records import dataclass
 from ..proof.dependences import Dependence
 from ..sets.isl import Map, Set, dim_count, isl, val
 from ..tree.kinds import Kind

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ...lang.arguments.admission import SIZE_LIMIT
 from ...lang.errors.errors import LanguageTypeError, ScheduleError
@@ -11,6 +11,7 @@ from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Param, Size, postorder, replaced_all
 from ...lang.nodes.printer import index_text
 from ...lang.nodes.tensor import Tensor
+from ...records import dataclass
 from ..nests import loop_program as lp
 from ..sets.intervals import Interval, interval
 from ..sets.linear import cancelled, coefficient

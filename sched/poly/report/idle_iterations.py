@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import product
 
 from ...lang.arguments.admission import SIZE_LIMIT
 from ...lang.arithmetic.evaluate import ByNode, compile_over_loops
 from ...lang.nodes.nodes import Node, Op, Param, Size, Var, postorder
+from ...records import dataclass
 from ..nests.loop_nest import (
     LoopNest,
     NestAccumulator,

@@ -8,7 +8,6 @@ borders (`lanes.in_full_vectors`), where masks are not needed and a clamp equals
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...cached import cached_property
@@ -19,6 +18,7 @@ from ...lang.nodes.tensor import Tensor
 from ...lang.program.scalars import output_sizes
 from ...lang.tensors.inout import Initial
 from ...lang.tensors.tensors import Func
+from ...records import dataclass
 from ..nests.boxes import box
 from ..nests.decided import decided
 from ..nests.lane_axes import axes_of_lanes

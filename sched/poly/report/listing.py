@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, RVar, Var, integer, substitute
 from ...lang.nodes.printer import Names, expr_text, index_text
+from ...records import dataclass
 from ..nests.databounds import over_all
 from ..nests.loop_nest import (
     LoopNest,

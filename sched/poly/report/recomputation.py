@@ -7,8 +7,8 @@ algorithm: |S| / |I|, where I is S without these dimensions.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from ...records import dataclass
 from ..model.statements import Statement
 from ..sets.isl import Set, isl, union_sets, val
 from ..tree.stage import Stage

@@ -5,11 +5,10 @@ They are conditions as expressions over sizes and Params, and data that are used
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...lang.nodes.nodes import Node
 from ...lang.nodes.tensor import Tensor
 from ...lang.tensors.tensors import Input
+from ...records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ...lang.nodes.nodes import Node
 from ...lang.program.program import Program
+from ...records import dataclass
 from ..state.record import Directive
 
 

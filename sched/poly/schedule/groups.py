@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ...records import dataclass
 from ..legality.checker import Change
 from .path import Place
 

@@ -14,7 +14,7 @@ Input follows an axis of the outputs if y - x is bounded by constants for all si
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import combinations
 
 from ...garbage import uncollected
@@ -23,6 +23,7 @@ from ...lang.errors.frames import bounded
 from ...lang.nodes.shown import Shown
 from ...lang.program.program import Program
 from ...lang.tensors.tensors import Func, Input
+from ...records import dataclass
 from ..model.model import Model
 from ..model.proven import unproved
 from ..model.reach import Leaf, Reached, reached

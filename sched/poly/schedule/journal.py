@@ -13,13 +13,14 @@ the versions of everything that took part. Refusals are never kept: what is not 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ... import forks
 from ...cache import keys, store
 from ...cache.place import is_on
 from ...lang.program.program import Program
+from ...records import dataclass
 from ..program.inline import Rule, once_a_consumer, without_recomputation
 
 FORMAT = 1

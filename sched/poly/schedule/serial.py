@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from typing import Any
@@ -19,6 +19,7 @@ from ...lang.nodes.printer import code_text
 from ...lang.program.program import Program
 from ...lang.tensors.inout import Initial
 from ...lang.tensors.tensors import Func, Input
+from ...records import dataclass
 from ..report.said import Said
 from ..state.record import Directive
 from .factors import said_once

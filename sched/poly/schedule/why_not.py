@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ...lang.errors.close import close
@@ -22,6 +22,7 @@ from ...lang.expr.expr import Expr
 from ...lang.nodes.nodes import RVar, Var
 from ...lang.nodes.tensor import Tensor
 from ...lang.tensors.tensors import Func
+from ...records import dataclass
 from ..legality.evidence import Evidence
 from . import lookups
 from .handles.base import Handle, LoopHandle, name_of

@@ -9,7 +9,7 @@ as its clamp, and two uses of one unknown agree. A relation with unknowns is a *
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from ...cached import cached_property
@@ -22,6 +22,7 @@ from ...lang.nodes.quotients import Quotient, quotient
 from ...lang.program.ranges import value_range
 from ...lang.tensors.tensors import Func, Input
 from ...lang.tensors.trace import Trace
+from ...records import dataclass
 from . import periods
 from .affine_operators import COMPARE, LOGIC, OPERATORS, choose, compare_bools, is_affine_operator
 from .intervals import Interval, interval, whole

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...lang.nodes.dtypes import concrete
 from ...lang.nodes.nodes import Const, Node, Op, postorder
 from ...lang.tensors.trace import Trace
+from ...records import dataclass
 from .affine import AffineBuilder, are_integers
 from .affine_operators import COMPARE
 from .isl import Frame, Set

@@ -4,11 +4,11 @@ expressions."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ...lang.errors.errors import InternalError
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, integer
+from ...records import dataclass
 from .expressions import Translator
 from .hulls import MANY
 from .isl import Aff, BasicSet, Constraint, Set, isl

@@ -10,10 +10,10 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from ... import forks
 from ...lang.errors.errors import InternalError, PolyschedError
+from ...records import dataclass
 from .isl import CONTEXT, Val, isl
 
 _lock = forks.reentrant()

@@ -10,11 +10,11 @@ needs it as a dimension, which saves most of isl's work in deep nests.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ...lang.errors.errors import ScheduleError
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Op, RVar, Var, postorder
+from ...records import dataclass
 from .affine import affine_values
 from .intervals import reach
 from .isl import Constraint, Frame, Map, PwAff, Set, Val, involved, isl, relation, some_dims

@@ -8,8 +8,8 @@ to prove that it is one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ...records import dataclass
 from .isl import Aff, Map, PwAff, isl, val
 
 _IN, _OUT, _DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.div

@@ -8,7 +8,6 @@ Never use isl objects as dict keys: equal sets may hash differently.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from itertools import groupby
 from typing import TypeVar
@@ -17,6 +16,7 @@ import islpy as isl
 from islpy import Aff, BasicSet, Constraint, Map, PwAff, Set, Space, UnionMap, UnionSet, Val
 
 from ...cached import cached_property
+from ...records import dataclass
 
 __all__ = [
     "CONTEXT", "Aff", "BasicSet", "Constraint", "Frame", "Map", "PwAff", "Set", "Space", "UnionMap",

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import int64
 from ...lang.nodes.nodes import Const, Node, Op, Var, dtype_of, integer, postorder
+from ...records import dataclass
 from .linear import expanded, is_small, magnitude
 
 Truths = tuple[bool, ...]

@@ -10,9 +10,9 @@ has an equal key.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TypeVar, cast
 
+from ...records import dataclass
 from .isl import Set
 
 T = TypeVar("T")

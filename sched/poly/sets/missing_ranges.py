@@ -4,10 +4,11 @@ affine: arithmetic on them may wrap."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ...lang.arguments.admission import SIZE_LIMIT
 from ...lang.nodes.nodes import Node, Param, postorder, substitute
+from ...records import dataclass
 from .affine import affine_values, why_not_affine
 from .intervals import declared_range
 from .isl import Frame

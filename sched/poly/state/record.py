@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from dataclasses import MISSING, Field, field, fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self, get_args
 
@@ -20,6 +20,7 @@ from ...lang.errors.errors import LanguageError, LanguageTypeError, ScheduleErro
 from ...lang.nodes.node_json import Plain, decoded, encoded
 from ...lang.nodes.nodes import Const, Node, Var, postorder, substitute
 from ...lang.nodes.printer import code_text
+from ...records import dataclass
 from ...targets.words import Resolved, from_json as word_from_json
 from .fields import key_of, unknown_field
 

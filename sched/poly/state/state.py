@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ...lang.errors.errors import ScheduleError, Span
 from ...lang.nodes.nodes import Const, Node, Op, Size, integer
 from ...lang.tensors.tensors import Func
+from ...records import dataclass
 from ..sets.isl import Set
 from ..tree.hints import Prefetch
 from ..tree.looptree import Seq

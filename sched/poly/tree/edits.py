@@ -7,10 +7,11 @@ new one that shares what it leaves alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ...lang.errors.errors import ScheduleError, Span
 from ...lang.nodes.nodes import Node
+from ...records import dataclass
 from .looptree import Accumulator, Alloc, Loop, Path, Produce, Seq, Tree, leaves
 from .stage import Stage
 

@@ -9,12 +9,12 @@ coordinate `i` into `i // 8` and `i % 8`, and a skew into `i + t`.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 from ...cached import cached_property
 from ...lang.errors.errors import Span
 from ...lang.nodes.nodes import Node, Var
 from ...lang.tensors.tensors import Func
+from ...records import dataclass
 from ..model.statements import Access, Statement
 from ..sets.isl import Map, PwAff, relation
 from .kinds import Kind

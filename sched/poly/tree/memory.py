@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import DType
 from ...lang.nodes.nodes import Node, integer
+from ...records import dataclass
 
 Place = Literal["auto", "heap", "stack", "register"]
 PLACES: tuple[Place, ...] = ("auto", "heap", "stack", "register")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ...cached import cached_property
 from ...lang.nodes.nodes import Node, Var
+from ...records import dataclass
 from ..model.statements import Statement
 from ..sets.coordinates import Determined, beside, coordinate_values, determined, joined, plain_dims
 from ..sets.isl import Map, PwAff, Set, relation, val

@@ -9,9 +9,9 @@ body; within one statement all lanes read, then all lanes write.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ...cached import cached_property
+from ...records import dataclass
 from ..sets.isl import Map, isl
 from .kinds import Kind
 from .looptree import Alloc, Loop, Path, Tree, leaves, loops_of, producer

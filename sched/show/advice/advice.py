@@ -6,7 +6,7 @@ import math
 import os
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from ...codegen.runtime.kernel import Kernel
 from ...codegen.runtime.threads import get_num_threads
 from ...lang.errors.errors import PolyschedError
 from ...poly.schedule.schedule import Schedule
+from ...records import dataclass
 from ...targets.facts import machine
 from ..parts.displayed import Displayed
 from ..parts.markup import Markup, tag

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ...lang.errors.errors import PolyschedError
@@ -12,6 +12,7 @@ from ...poly.schedule import serial
 from ...poly.schedule.replay import replay
 from ...poly.schedule.schedule import Schedule
 from ...poly.state.record import Directive
+from ...records import dataclass
 from ..explore.moves import Move
 
 

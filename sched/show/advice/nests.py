@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import reduce
 from itertools import accumulate
 from math import prod
@@ -21,6 +20,7 @@ from ...poly.nests.boxes import box
 from ...poly.nests.loop_nest import LoopNest, NestLoop, NestStage, children
 from ...poly.schedule.schedule import Schedule
 from ...poly.sets.linear import coefficient
+from ...records import dataclass
 
 UNKNOWN = 16
 """Iterations that a loop is taken to have whose extent is not known."""

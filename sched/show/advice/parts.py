@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...codegen.runtime.kernel import Kernel
 from ...lang.nodes.printer import expr_text
 from ...poly.schedule.schedule import Schedule
+from ...records import dataclass
 from ..reporting.subject import schedule_of
 
 

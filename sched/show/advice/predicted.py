@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ...codegen.runtime.kernel import Kernel
 from ...lang.errors.errors import PolyschedError
+from ...records import dataclass
 from ...targets.facts import machine
 from .causes import suspicions
 from .nests import seen

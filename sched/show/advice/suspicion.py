@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import prod
 
 from ...poly.schedule.schedule import Schedule
 from ...poly.state.record import Directive
+from ...records import dataclass
 from .edits import Change
 from .nests import LoopSeen, StageSeen
 

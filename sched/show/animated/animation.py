@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Any, Literal
@@ -26,6 +25,7 @@ from ...poly.nests.loop_nest import NestStage
 from ...poly.report.listing import lines
 from ...poly.schedule.schedule import Schedule
 from ...poly.tree.edits import stages
+from ...records import dataclass
 from ..parts.displayed import Displayed
 from ..parts.markup import Markup
 from ..parts.place import page_at

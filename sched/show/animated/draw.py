@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import product
 
 from ...lang.errors.words import counted
+from ...records import dataclass
 from ..parts.drawing import Drawing
 from ..parts.markup import tag
 from ..parts.theme import SERIES, colour

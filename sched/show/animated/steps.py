@@ -9,7 +9,7 @@ each iteration.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import groupby
 from typing import Any
 
@@ -18,6 +18,7 @@ from ...codegen.ir.ir import Alloc, Buffer, For, Module, walk
 from ...interp.evaluate import Env, Symbols
 from ...lang.errors.errors import InternalError, ScheduleError
 from ...lang.nodes.nodes import Node
+from ...records import dataclass
 
 Point = tuple[int, ...]
 Element = tuple[str, Point]

@@ -6,11 +6,12 @@ list of a revision; a number of another revision, or anything else, changes noth
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ...lang.errors.errors import PolyschedError
 from ...poly.schedule.schedule import Schedule
+from ...records import dataclass
 from .moves import Move, moves, stage_names
 from .nest import Row, rows
 from .picture import Sketch

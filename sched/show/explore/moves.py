@@ -9,7 +9,7 @@ are not offered, and why.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice, pairwise, product
 from typing import Any
 
@@ -19,6 +19,7 @@ from ...poly.schedule.schedule import Schedule
 from ...poly.state.fields import key_of
 from ...poly.state.record import KINDS, Directive, is_needed
 from ...poly.tree.edits import stages
+from ...records import dataclass
 from ...targets.words import Word, native, tile_columns, tile_rows
 
 MOST_EACH = 24

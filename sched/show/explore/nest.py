@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ...lang.errors.errors import PolyschedError
 from ...poly.nests.loop_nest import (
@@ -19,6 +18,7 @@ from ...poly.nests.loop_nest import (
 from ...poly.report.listing import text
 from ...poly.report.loop_notes import loop_notes, note_text
 from ...poly.schedule.schedule import Schedule
+from ...records import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ...lang.errors.errors import PolyschedError
 from ...poly.schedule.schedule import Schedule
 from ...poly.sets.budget import budget
+from ...records import dataclass
 from ..spaces.space import space_as_scheduled
 
 MOST = 1_500_000

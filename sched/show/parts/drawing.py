@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ...records import dataclass
 from .markup import Content, Markup, tag
 from .theme import colour
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from ...codegen.runtime.kernel import Kernel
 from ...codegen.runtime.variant import Variant
 from ...garbage import uncollected
 from ...lang.nodes.dtypes import Array
+from ...records import dataclass
 from ...steps import Log
 from .marking import STATE, Limits, Marked, mark_stages
 

@@ -15,7 +15,7 @@ the iterations, and waiting for the others.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from ...codegen.ir.ir import (
@@ -36,6 +36,7 @@ from ...codegen.ir.parallel import is_threaded
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import int64
 from ...lang.nodes.nodes import Node, integer
+from ...records import dataclass
 from .estimates import Parts, Times, only_known
 
 STATE = ".marks"
@@ -92,12 +93,15 @@ class Limits:
     part: float = 15.0
 
 
+LIMITS = Limits()
+
+
 def mark_stages(
     module: Module,
     names: Mapping[int, str],
     known: Iterable[str],
     values: Mapping[str, Any],
-    limits: Limits = Limits(),
+    limits: Limits = LIMITS,
     threads: int = 1,
 ) -> Marked:
     """A module behind all passes with marks.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
+from ...records import dataclass
 from ..advice.predicted import Hint
 from ..parts.displayed import Displayed
 from ..parts.place import page_at

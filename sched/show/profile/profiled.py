@@ -18,7 +18,7 @@ from ..advice.predicted import Figures, Hint, hints
 from ..reporting.arguments import Asked, of_call
 from ..reporting.measure import Repeated
 from .instrumented import STATE, Instrumented, instrumented, plain
-from .marking import Limits
+from .marking import LIMITS, Limits
 from .profile import Profile, StageTime
 from .runs import Runs, Steps, Timed, clear, runs
 from .totals import StageTotal, Totals, error, spans, totals
@@ -42,7 +42,7 @@ def profile(
     arrays = {**inputs, **outputs}
     loops = plain(chosen, not all(map(is_contiguous, arrays.values())))
     threads = get_num_threads() if variant.is_threaded else 1
-    limits = Limits()
+    limits = LIMITS
     for _ in range(TRIES):
         code = instrumented(loops, prepared.values, limits, threads)
         with_state = {**arrays, STATE: code.state}

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from statistics import median
 from typing import Any, TypeVar
@@ -24,6 +24,7 @@ from ...codegen.llvm.polls import CLOCK_NAME
 from ...codegen.runtime.arena import Pool
 from ...codegen.runtime.variant import Prepared, Variant
 from ...lang.nodes.dtypes import Array
+from ...records import dataclass
 from ...targets.host import default_target
 from .instrumented import Instrumented
 

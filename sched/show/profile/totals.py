@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import sqrt
 
 from ...codegen.ir.mark_words import EVENTS, FIRST_EVENT, WORDS
 from ...lang.nodes.dtypes import Array
+from ...records import dataclass
 from .instrumented import Instrumented
 from .profile import How, LoopTime, Span
 from .runs import begun, ticks_of

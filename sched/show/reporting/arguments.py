@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ...codegen.runtime.arguments import is_contiguous
@@ -13,6 +13,7 @@ from ...lang.errors.errors import CallTypeError, CallValueError, LanguageTypeErr
 from ...lang.nodes import index as ix
 from ...lang.nodes.printer import expr_text
 from ...poly.report.facts import check_size
+from ...records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

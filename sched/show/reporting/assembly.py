@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from ...records import dataclass
 
 COMMENTS = {"x86_64": "#", "aarch64": "//"}
 """What begins a comment, by architecture; assemblers of Apple's take a semicolon on AArch64."""

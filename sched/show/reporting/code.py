@@ -9,9 +9,9 @@ lead from a line of the loops to the first line of each level below.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
+from ...records import dataclass
 from ..parts.markup import Markup, tag, text
 from .colours import coloured, loops_coloured
 from .nest_links import Numbers

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from ...records import dataclass
 from .assembly import AsmFunction, AsmLine
 
 _ENDS = frozenset({"ret", "retq", "jmp", "jmpq", "ud2", "b", "br", "brk"})

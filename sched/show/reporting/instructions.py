@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
+from ...records import dataclass
 from .assembly import AsmLine
 
 COUNTED = frozenset({"x86_64"})

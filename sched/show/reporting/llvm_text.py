@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from ...records import dataclass
 
 _LOCATION = re.compile(r"^!(\d+) = !DILocation\(line: (\d+),")
 _DBG = re.compile(r",? !dbg !(\d+)")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from ...codegen.runtime.threads import get_num_threads, threads
 from ...lang.nodes.dtypes import Array
 from ...lang.tensors.inout import InOut
+from ...records import dataclass
 from .arguments import Asked
 
 SECONDS, FEWEST, MOST = 0.25, 5, 200

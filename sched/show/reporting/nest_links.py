@@ -8,7 +8,7 @@ those around it and those inside that are known.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ...codegen.ir import ir
 from ...lang.nodes.nodes import Var
@@ -22,6 +22,7 @@ from ...poly.nests.loop_nest import (
     NestSeq,
     NestStage,
 )
+from ...records import dataclass
 
 Numbers = tuple[int, ...]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from ...records import dataclass
 from ..parts.drawing import Drawing
 from ..parts.markup import Markup
 from ..parts.theme import SERIES, colour

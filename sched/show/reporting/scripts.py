@@ -8,7 +8,7 @@ import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from ...lang.errors.errors import LanguageError, PolyschedError
 from ...lang.program.program import Program
 from ...lang.tensors.tensors import Func
 from ...poly.schedule.schedule import Schedule
+from ...records import dataclass
 from .page import report
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ...cached import cached_property
@@ -14,6 +13,7 @@ from ...codegen.runtime.kernel import Kernel
 from ...lang.program.program import Program
 from ...poly.schedule.recorded import Recorded
 from ...poly.schedule.schedule import Schedule
+from ...records import dataclass
 from ...targets.target import Target
 from . import assembly, llvm_text
 from .code import Chunk, Sources

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -13,6 +12,7 @@ from ...codegen.ir.ir import Buffer
 from ...codegen.ir.totals import Total
 from ...lang.arithmetic.evaluate import size_value
 from ...lang.nodes.dtypes import FLOATS, DType
+from ...records import dataclass
 from ...targets.facts import machine
 from ..parts.markup import Content, Markup, tag
 from .measure import Timed

@@ -7,7 +7,6 @@ hosts and printed notebooks take LaTeX.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from ...lang.nodes.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
 from ...lang.nodes.ops import OPS
@@ -15,6 +14,7 @@ from ...lang.nodes.printer import expr_text
 from ...lang.tensors.opaque import Opaque
 from ...lang.tensors.reductions import Reduce
 from ...lang.tensors.trace import Trace
+from ...records import dataclass
 from ..parts.markup import Markup, tag
 
 MOST = 160

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ...lang.nodes.nodes import Read, postorder
 from ...lang.nodes.tensor import Tensor
 from ...lang.program.program import Program
 from ...lang.tensors.tensors import Func
+from ...records import dataclass
 from ..parts.drawing import Drawing
 from ..parts.theme import colour
 from .equations import shape_text, types_text

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from math import hypot
 
 from ...poly.report.executed import Arrow, Execution, Point, order_of
+from ...records import dataclass
 from ..parts.drawing import Drawing
 from ..parts.theme import SERIES, colour
 from .dependences import few

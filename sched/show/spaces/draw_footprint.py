@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from ...lang.errors.words import counted
 from ...poly.report.executed import Point
+from ...records import dataclass
 from ..parts.drawing import Drawing
 from ..parts.theme import SERIES, colour
 from .footprint import Footprint, Touched

@@ -7,7 +7,6 @@ made.data.touched[0].reads     # elements of one array
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -23,6 +22,7 @@ from ...poly.tree.edits import node_at
 from ...poly.tree.looptree import Alloc, Path, leaves
 from ...poly.tree.memory import AS_WRITTEN
 from ...poly.tree.stage import Stage
+from ...records import dataclass
 from .picture import Picture
 from .sizes import chosen
 from .space import in_time, statements

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ...poly.report.executed import Point
+from ...records import dataclass
 from .space import Space
 
 FACETS = 6

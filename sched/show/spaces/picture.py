@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ...lang.errors.errors import LanguageTypeError
 from ...lang.errors.frames import bounded
+from ...records import dataclass
 from ..parts.displayed import SMALL, Displayed
 from ..parts.drawing import Drawing
 from ..parts.markup import Markup, tag

@@ -4,7 +4,6 @@ least two iterations."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 
 from ...lang.errors.errors import LanguageTypeError, ScheduleError
@@ -14,6 +13,7 @@ from ...poly.schedule.schedule import Schedule
 from ...poly.sets.isl import Set, isl, val
 from ...poly.sets.smallest import smallest_point
 from ...poly.tree.stage import Stage
+from ...records import dataclass
 
 LEAST = (5, 4, 3, 2, 1)
 """How many values each coordinate of a stage shall have; fewer where there are too many points."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from ...lang.errors.errors import LanguageTypeError, ScheduleError
@@ -33,6 +32,7 @@ from ...poly.state.rewritten import RewrittenProgram
 from ...poly.tree.edits import stages
 from ...poly.tree.looptree import Tree
 from ...poly.tree.stage import Stage
+from ...records import dataclass
 from .picture import Picture
 from .sizes import LEAST, chosen, shown
 

@@ -4,7 +4,7 @@ and what must come before what."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import Literal
 
@@ -25,6 +25,7 @@ from ...poly.sets.budget import BudgetExceeded, allowance, budget
 from ...poly.sets.simplify import reads_memory
 from ...poly.state.rewritten import RewrittenProgram, rewritten_program
 from ...poly.tree.times import scheduled_stages
+from ...records import dataclass
 from ...steps import Log
 from .accesses import Layouts, MemoryAccess, memory_accesses
 from .boxes import Ranges

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from ...lang.nodes.nodes import Node, RVar, Var
 from ...lang.tensors.tensors import Func
 from ...poly.model.statements import Access, Statement
 from ...poly.sets.intervals import Interval
+from ...records import dataclass
 from .accesses import Layouts
 from .boxes import Box, Ranges
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import prod
 
 from ...lang.nodes import index as ix
@@ -13,6 +12,7 @@ from ...poly.sets.isl import relation
 from ...poly.sets.linear import coefficient
 from ...poly.sets.simplify import reads_memory
 from ...poly.tree.times import ScheduledStage
+from ...records import dataclass
 from .boxes import Box, at_sizes, box_of, extents_in_the_middle
 from .distances import Distance, bands, is_parallel, skews
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Self, Union
 
 from ....lang.errors.errors import LanguageTypeError, PolyschedError, ScheduleError, user_span
@@ -16,6 +16,7 @@ from ....lang.nodes.shown import Shown
 from ....lang.nodes.tensor import Tensor
 from ....lang.tensors.inout import InOut
 from ....lang.tensors.tensors import Func
+from ....records import dataclass
 from ....targets.words import Word
 from ...directives.kinds import Parallel
 from ...directives.loops import Reorder
