@@ -7,11 +7,9 @@ if __name__ != "polysched":
     raise ImportError("the folder sched/ holds the package polysched: write import polysched as ps")
 
 import sys
-from importlib import import_module
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from . import forks
 from .cache import sources as _sources  # noqa: F401 - it looks at the sources before they are loaded
 from .codegen.runtime.threads import get_num_threads, set_num_threads, threads
 from .lang.errors.drawn import Drawn
@@ -149,6 +147,7 @@ from .lang.tensors.inout import InOut
 from .lang.tensors.reductions import all, any, argmax, argmin, max, min, prod, sum
 from .lang.tensors.tensors import Const, Func, Input
 from .lang.tensors.trace import trace
+from .later import load, loading
 
 # NumPy's names, as attributes of this module only.
 abs = absolute
@@ -232,7 +231,7 @@ if not TYPE_CHECKING:  # a type checker would take every name to be there
 
 
 def _no_attribute(name: str) -> AttributeError:
-    with _loading:
+    with loading:
         from .lang.errors import absent, suggest
 
     if name[0] == "_":
@@ -247,17 +246,11 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-# A thread that imports a module holds Python's lock of it, which a forked process would then never
-# get. So forks wait for threads that load modules here, and the module that each Func needs is
-# loaded at once.
-_loading = forks.whole()
-
-
 def _loaded(name: str) -> Any:
-    with _loading:
-        return import_module(f".{name}", __name__)
+    return load(f".{name}", __name__)
 
 
+# What each Func needs is loaded at once.
 _loaded("lang.tensors.define")
 if "logging" in sys.modules:  # a program that has not imported it hears nothing anyway
     _loaded("steps").loggers()
@@ -280,7 +273,7 @@ def _later(module: str, name: str) -> Any:
 def _scheduled(func: Func) -> dict[str, str]:
     """Hints for attributes of schedules and stages that a user looks for on a Func: what to write
     in place of them."""
-    with _loading:
+    with loading:
         from .lang.errors.suggest import public
         from .lang.program.program import OF_KERNELS
         from .poly.schedule.schedule import Schedule

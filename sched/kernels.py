@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .codegen.runtime.call_cache import CachedCall, Key
 from .codegen.runtime.call_record import Given
@@ -19,16 +19,22 @@ from .forks import reentrant
 from .lang.call.binding import Binding
 from .lang.errors.errors import LanguageError, ScheduleError
 from .lang.tensors.tensors import Func
+from .later import later
 from .poly.schedule.performance import warn_of
 from .poly.schedule.recorded import Recorded
 from .poly.schedule.schedule import Schedule
 from .records import dataclass
 from .targets.target import Target
-from .tune import auto
 from .tune.classes import class_of, distance
 from .tune.effort import Effort, effort_for, unhurried
-from .tune.facts.amount import amount_of
 from .tune.kept_plans import StoredPlan, keep_plan, plan_key, read_plan
+
+if TYPE_CHECKING:
+    from .tune import auto
+    from .tune.facts import amount
+else:
+    auto = later(".tune.auto", __package__)
+    amount = later(".tune.facts.amount", __package__)
 
 VARIABLE = "POLYSCHED_AUTO"
 """The environment variable that is 0 where Funcs shall run in the loops as written."""
@@ -188,7 +194,7 @@ class AutoKernel(Kernel):
         return None
 
     def _effort(self, sizes: Mapping[str, int]) -> Effort | None:
-        return effort_for(amount_of(self._schedule.rewritten, sizes))
+        return effort_for(amount.amount_of(self._schedule.rewritten, sizes))
 
     @property
     def _threads(self) -> int:

@@ -14,7 +14,8 @@ from .build.build import build
 from .ir.ir import Module
 from .ir.text import module_text
 from .ir.verify import verify
-from .llvm import CompiledCode, assembly_of, compile_module, emit_module
+from .llvm import CompiledCode, assembly_of, compile_module
+from .llvm.functions import emit_module
 from .passes.carry_values import carry_values
 from .passes.expand_math import expand_math
 from .passes.fill_tiles import fill_tiles

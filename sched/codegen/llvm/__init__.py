@@ -1,13 +1,14 @@
-"""From the loop IR to machine code: `compile_module(emit_module(module, target), target)`."""
+"""From the loop IR to machine code: `functions.emit_module`, then `compile_module`.
 
-from .functions import emit_module
+The emitter is not among the names here: what is found on disk needs none.
+"""
+
 from .jit import CompiledCode, assembly_of, compile_module, kept_module, load_object
 
 __all__ = [
     "CompiledCode",
     "assembly_of",
     "compile_module",
-    "emit_module",
     "kept_module",
     "load_object",
 ]

@@ -10,7 +10,7 @@ Code that calls back is not kept, as what it calls is of the process that made i
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...cache import keys, store
 from ...lang.errors.errors import InternalError, LanguageError
@@ -22,10 +22,12 @@ from ...poly.report.requirements import IndexCheck, Requirements, SizesNeeded
 from ...records import dataclass
 from ...targets.target import Target
 from ..llvm import load_object
-from ..lower import Lowered
 from .interface import from_json as interface_from_json, to_json as interface_to_json
 from .scheduled import Scheduled
 from .variant import Variant
+
+if TYPE_CHECKING:
+    from ..lower import Lowered
 
 TERMS, CODE = "terms", "code"
 

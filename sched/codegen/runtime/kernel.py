@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...cached import cached_property
 from ...forks import reentrant
@@ -18,9 +18,9 @@ from ...lang.nodes.shown import Shown
 from ...lang.program.region import Partial
 from ...lang.tensors.inout import InOut
 from ...lang.tensors.tensors import Func
+from ...later import later
 from ...targets.host import cannot_run
 from ...targets.target import Target, TargetError
-from ..lower import Lowered, Pass, lower
 from . import arena, travel
 from .arguments import allocate, check_aligned, check_distinct, check_overlap, is_contiguous
 from .call_cache import MOST, CachedCall, Key, cached_call, given_to, key_of
@@ -33,6 +33,12 @@ from .python_api import Callable, native_calls
 from .reported import Reported
 from .scheduled import Scheduled
 from .variant import Prepared, Variant
+
+if TYPE_CHECKING:
+    from .. import lower
+    from ..lower import Lowered, Pass
+else:
+    lower = later("..lower", __package__)
 
 
 @native_calls
@@ -271,7 +277,7 @@ class Kernel(Suggesting, Callable, Reported, Shown):
 
     def _lower(self, strided: bool) -> Lowered:
         program, checks = self._schedule.loop_program, self._checks
-        return lower(program, self._target, strided=strided, checks=checks, first=self._first)
+        return lower.lower(program, self._target, strided=strided, checks=checks, first=self._first)
 
     # as a value -------------------------------------------------------------------------------
     @cached_property

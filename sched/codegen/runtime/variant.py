@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,13 +21,15 @@ from ..build.callbacks import Arrays
 from ..build.storage import stride_name
 from ..ir.ir import Buffer
 from ..llvm import CompiledCode
-from ..lower import Lowered
 from . import arena
 from .arguments import bits
 from .calls import Call
 from .dispatcher import Dispatcher
 from .interface import Interface, passed
 from .threads import get_num_threads
+
+if TYPE_CHECKING:
+    from ..lower import Lowered
 
 _NATIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 

@@ -5,14 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
 from ...lang.errors.errors import Span, user_span
 from ...lang.errors.performance import warn
+from ...later import later
 from ...targets.facts import machine
-from ..report.cost import FINE, Cost
-from ..report.costs import costs
 from ..state.record import Directive
 from .schedule import Schedule
+
+if TYPE_CHECKING:
+    from ..report import cost, costs
+    from ..report.cost import Cost
+else:
+    cost = later("..report.cost", __package__)
+    costs = later("..report.costs", __package__)
 
 
 def warn_of(s: Schedule) -> None:
@@ -43,13 +50,13 @@ def _parts(s: Schedule) -> Iterator[Schedule]:
 def _costs(s: Schedule) -> list[Cost]:
     """What costs time: as it was found before, also in another process, or found now."""
     known = s._builder.known(
-        ("costs",), lambda: [json.dumps(x.to_json()) for x in costs(s.analysis)]
+        ("costs",), lambda: [json.dumps(x.to_json()) for x in costs.costs(s.analysis)]
     )
-    every = [Cost.from_json(json.loads(x)) for x in known]
-    if not any(x.cause == FINE for x in every):
+    every = [cost.Cost.from_json(json.loads(x)) for x in known]
+    if not any(x.cause == cost.FINE for x in every):
         return every
     wake = machine(s.target).wake
-    return [x for x in every if x.cause != FINE or x.seconds < wake]
+    return [x for x in every if x.cause != cost.FINE or x.seconds < wake]
 
 
 def _blamed(cost: Cost, own: list[Directive]) -> Span | None:

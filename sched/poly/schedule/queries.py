@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from ...lang.errors.errors import LanguageTypeError, ScheduleError, user_span
 from ...lang.errors.frames import bounded
@@ -16,6 +16,7 @@ from ...lang.program.digest import combined
 from ...lang.program.program import Program
 from ...lang.tensors.inout import InOut
 from ...lang.tensors.tensors import Func
+from ...later import later
 from ...steps import Log
 from ...targets.host import default_target, name_of_target
 from ...targets.target import Target
@@ -27,9 +28,6 @@ from ..nests.loop_program import LoopProgram
 from ..program.inline import Rule, once_a_consumer
 from ..proof.dependences import Dependence, Dependences
 from ..report import facts, requires
-from ..report.analysis import Analysis
-from ..report.evaluations import Evaluation
-from ..report.explain import explain, listing
 from ..report.finding import existing
 from ..report.requirements import Requirements
 from ..report.said import Said
@@ -42,8 +40,18 @@ from ..tree.edits import At, stages
 from ..tree.looptree import Loop, Seq
 from ..tree.memory import Memory, Window
 from ..tree.stage import Stage
-from . import serial, travel
+from . import serial
 from .schedule_builder import ScheduleBuilder
+
+if TYPE_CHECKING:
+    from ..report import analysis, explain
+    from ..report.analysis import Analysis
+    from ..report.evaluations import Evaluation
+    from . import travel
+else:
+    analysis = later("..report.analysis", __package__)
+    explain = later("..report.explain", __package__)
+    travel = later(".travel", __package__)
 
 
 @bounded
@@ -116,7 +124,9 @@ class ScheduleQueries(Suggesting, Shown):
         """What follows from the state: each fact is found once for each state."""
         state = self._builder.state
         if self._analysis is None or self._analysis.state is not state:
-            self._analysis = Analysis(state, self.directives, self._builder.legality, self.log)
+            self._analysis = analysis.Analysis(
+                state, self.directives, self._builder.legality, self.log
+            )
         return self._analysis
 
     @contextmanager
@@ -314,11 +324,11 @@ class ScheduleQueries(Suggesting, Shown):
     def explain(self) -> str:
         """What the schedule does, what it stores, its preconditions, and what may be missed."""
         with self.in_time() as a:
-            return explain(a, self.said)
+            return explain.explain(a, self.said)
 
     def __str__(self) -> str:
         with self.in_time() as a:
-            return listing(a, self.said)
+            return explain.listing(a, self.said)
 
     def __repr__(self) -> str:
         return f"Schedule of {self.base.signature()}"

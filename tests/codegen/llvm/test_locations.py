@@ -12,7 +12,8 @@ from gallery.registry import some
 import polysched as ps
 from polysched.codegen.ir import ir
 from polysched.codegen.ir.text import module_text, stmt_text
-from polysched.codegen.llvm import assembly_of, emit_module
+from polysched.codegen.llvm import assembly_of
+from polysched.codegen.llvm.functions import emit_module
 from polysched.codegen.llvm.listed import listed, located
 from polysched.codegen.llvm.locations import Locations
 from polysched.lang.nodes.nodes import Const, integer

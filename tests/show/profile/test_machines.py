@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import polysched as ps
-from polysched.codegen.llvm import assembly_of, emit_module
+from polysched.codegen.llvm import assembly_of
+from polysched.codegen.llvm.functions import emit_module
 from polysched.show.profile.instrumented import plain
 from polysched.show.profile.marking import Limits, mark_stages
 from polysched.targets.host import target_of
