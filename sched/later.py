@@ -35,9 +35,9 @@ class later:
 
     def __init__(self, name: str, package: str | None) -> None:
         self._name, self._package = name, package
+        self._module: Any = None
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(load(self._name, self._package), name)
-        if not name.startswith("__"):
-            setattr(self, name, found)
-        return found
+        if self._module is None:
+            self._module = load(self._name, self._package)
+        return getattr(self._module, name)

@@ -93,7 +93,7 @@ def test_a_lock_that_the_forking_thread_holds_is_held_on() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lock", ["ffi.lib._lock", "ps._loading"])
+@pytest.mark.parametrize("lock", ["ffi.lib._lock", "ps.later.loading"])
 def test_a_fork_waits_for_what_cannot_be_made_anew(lock: str) -> None:
     """LLVM in the midst of a compilation, and modules half imported."""
     code = f"""

@@ -10,6 +10,7 @@ from ...lang.tensors.inout import InOut
 from ...lang.tensors.tensors import Func, Input
 from ...records import dataclass
 from ..sets.isl import Map, UnionMap, isl, transitive_closure
+from ..sets.movement import coordinate
 from ..sets.simplify import reads_memory
 from .model import Model
 from .statements import Access
@@ -86,11 +87,16 @@ stencils multiplies them by those of what is read at the edges."""
 
 
 def _simple(elements: Map) -> Map:
-    """The relation, or a larger one with fewer pieces."""
+    """The relation, or a larger one with fewer pieces: its hull, within those of single axes, since
+    the hull of all has constraints between axes that are wider."""
     elements = elements.coalesce()
     if int(elements.n_basic_map()) <= PIECES:
         return elements
-    return Map.from_basic_map(elements.simple_hull())
+    hull, axes = Map.from_basic_map(elements.simple_hull()), int(elements.dim(_OUT))
+    for q in range(axes):
+        one = Map.from_basic_map(coordinate(elements, q).simple_hull())
+        hull = hull.intersect(one.insert_dims(_OUT, 0, q).add_dims(_OUT, axes - q - 1))
+    return hull.coalesce()
 
 
 @dataclass(slots=True)

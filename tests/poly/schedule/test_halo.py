@@ -340,6 +340,7 @@ def test_values_follow_from_the_halo(stages: list[Stage]) -> None:
 @settings(max_examples=4, deadline=None)
 @given(STAGES.filter(lambda s: len(s) < 3))
 @example([("repeat_edge", [(0, 0)]), ("constant", [(0, 0), (1, 1)])])  # edges met aslant
+@example([("mirror", [(-1, 0), (-2, 1)])])  # a relation of many pieces
 def test_of_two_axes_each_has_its_own(stages: list[Stage]) -> None:
     f = chain(stages, 2)
     across, along = (
