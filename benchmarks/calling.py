@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from regions import region_line
 
 import polysched as ps
 
@@ -49,6 +50,7 @@ def calls_table() -> Iterable[bool]:
         print(f"{name:<14}{shown}" + (f"  TOO SLOW: {', '.join(slow)}" if slow else ""), flush=True)
         yield not slow
     print()
+    yield from region_line()
 
 
 def _nanoseconds(call: Callable[[], Any]) -> float:
