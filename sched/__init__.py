@@ -277,13 +277,12 @@ def _scheduled(func: Func) -> dict[str, str]:
         from .lang.errors.suggest import public
         from .lang.program.program import OF_KERNELS
         from .poly.schedule.schedule import Schedule
-        from .poly.schedule.stages import StageHandle
+        from .poly.schedule.stages import of_stages
 
     made, at = f"s = ps.Schedule({func.name})", f"s[{func.name}]"
     schedule = {x: f"that is of a Schedule: {made}; s.{x}" for x in public(Schedule)}
-    stage = {x: f"directives are of a stage: {made}; {at}.{x}(...)" for x in public(StageHandle)}
     kernel = {x: f"that is of a kernel: {made}; s.compile().{x}(...)" for x in OF_KERNELS}
-    return schedule | stage | kernel
+    return schedule | of_stages(at, f"{made}; ") | kernel
 
 
 Drawn._shown = _later("show.refusal", "shown")

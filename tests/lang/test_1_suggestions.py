@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.lang.errors.absent import ABSENT
+from polysched.lang.errors.absent import ABSENT, DIRECTIVES
 from polysched.lang.program.program import OF_KERNELS
 
 n, m = ps.sizes("n m")
@@ -37,8 +37,17 @@ def test_what_others_have_says_what_is_written_here(name: str) -> None:
     assert said(ps, name).endswith(f"is no part of the language\n  hint: {ABSENT[name]}")
 
 
+@pytest.mark.parametrize("name", DIRECTIVES)
+def test_directives_of_others_say_what_is_written_here(name: str) -> None:
+    s = ps.Schedule(plane())
+    for owner, at in ((s["f"], 's["f"]'), (s, "s[f]")):
+        assert said(owner, name).endswith(f"\n  hint: {DIRECTIVES[name].format(at=at)}")
+
+
 def test_nothing_that_is_there_is_said_to_be_absent() -> None:
     assert not ABSENT.keys() & set(ps.__all__)
+    s = ps.Schedule(plane())
+    assert not DIRECTIVES.keys() & {*dir(s), *dir(s["f"])}
 
 
 @pytest.mark.parametrize(

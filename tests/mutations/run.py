@@ -1713,7 +1713,7 @@ FAULTS = (
         ("tests/poly/schedule/test_serial.py",),
     ),
     Fault(
-        "who has said an order of arguments is digested", "poly/schedule/queries.py",
+        "who has said an order of arguments is digested", "poly/schedule/written.py",
         "comments=False, args=False", "comments=False", ("tests/lang/test_digest.py",),
     ),
     Fault(

@@ -15,6 +15,34 @@ ABSENT: dict[str, str] = {
 }
 """Names that other libraries have, and what to write in place of them."""
 
+DIRECTIVES: dict[str, str] = {
+    **dict.fromkeys(
+        ("bind", "gpu", "gpu_blocks", "gpu_threads", "gpu_tile", "gpu_lanes", "hexagon"),
+        "kernels run on CPUs: parallel(i) for threads, vectorize(j, ps.native) for lanes",
+    ),
+    **dict.fromkeys(("cache_read", "in_"), "{at}.stage(x, at=loop) copies what a loop uses of x"),
+    "cache_write": "{at}.accumulate_at(loop) keeps results in a buffer until that loop is done",
+    "memoize": "kernels have no state: keep what a call gives",
+    "estimate": "sizes are told where a schedule is found: ps.Schedule.auto(f, sizes=...)",
+    **dict.fromkeys(("set_estimate", "set_estimates"), "ps.Schedule.auto(f, sizes=...)"),
+    "serial": "a loop is serial where nothing else is said of it",
+    "tensorize": "vectorize(j, ps.native) uses the machine's instructions",
+    "hoist_storage": "{at}.store_at(...)",
+    "unscheduled": "ps.Schedule.default(f) runs all as it is written",
+    **dict.fromkeys(
+        ("lower", "print_loop_nest", "compile_to_lowered_stmt", "show"),
+        "print(s) shows the loops; kernel = s.compile() has kernel.loops, .llvm and .asm",
+    ),
+    **dict.fromkeys(("realize", "compile_jit", "build", "run"), "kernel = s.compile()"),
+}
+"""What is said of schedules and stages in other libraries, and what to write in place of it; `{at}`
+stands for a stage."""
+
+
+def directives(at: str) -> dict[str, str]:
+    """What to write in place of directives of other libraries, at a stage."""
+    return {name: hint.format(at=at) for name, hint in DIRECTIVES.items()}
+
 
 def instead(name: str) -> tuple[str, str] | None:
     """For a name that users of other libraries may look for: why it is missing, and what to write

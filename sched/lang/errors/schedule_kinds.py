@@ -84,7 +84,7 @@ SCHEDULES: Mapping[str, Kind] = {
     ),
     "PS0407": Kind(
         "a schedule is not ready for this, or is asked for something that it does not have",
-        "poly.schedule.schedule poly.schedule.schedule_builder poly.schedule.queries",
+        "poly.schedule.schedule poly.schedule.schedule_builder poly.schedule.written",
     ),
     "PS0408": Kind(
         "sizes or options for a question about a program are none",

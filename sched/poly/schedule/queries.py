@@ -4,87 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING
 
-from ...lang.errors.errors import LanguageTypeError, ScheduleError, user_span
+from ...lang.errors.errors import ScheduleError, user_span
 from ...lang.errors.frames import bounded
-from ...lang.errors.suggest import Suggesting
 from ...lang.nodes.nodes import Node
-from ...lang.nodes.shown import Shown
-from ...lang.program.digest import combined
-from ...lang.program.program import Program
 from ...lang.tensors.inout import InOut
 from ...lang.tensors.tensors import Func
 from ...later import later
-from ...steps import Log
-from ...targets.host import default_target, name_of_target
-from ...targets.target import Target
 from ..model.conditions import Conditions
 from ..model.model import Model
 from ..model.proven import unproved
 from ..nests.loop_nest import LoopNest
 from ..nests.loop_program import LoopProgram
-from ..program.inline import Rule, once_a_consumer
 from ..proof.dependences import Dependence, Dependences
 from ..report import facts, requires
 from ..report.finding import existing
 from ..report.requirements import Requirements
-from ..report.said import Said
 from ..sets.budget import BudgetExceeded
 from ..sets.isl import Set
 from ..state.record import Directive, Lookup
-from ..state.rewritten import RewrittenProgram
 from ..state.state import NoLoops
 from ..tree.edits import At, stages
 from ..tree.looptree import Loop, Seq
 from ..tree.memory import Memory, Window
 from ..tree.stage import Stage
-from . import serial
-from .schedule_builder import ScheduleBuilder
+from .written import WrittenSchedule
 
 if TYPE_CHECKING:
     from ..report import analysis, explain
     from ..report.analysis import Analysis
     from ..report.evaluations import Evaluation
-    from . import travel
 else:
     analysis = later("..report.analysis", __package__)
     explain = later("..report.explain", __package__)
-    travel = later(".travel", __package__)
 
 
 @bounded
-class ScheduleQueries(Suggesting, Shown):
+class ScheduleQueries(WrittenSchedule):
     """What can be asked of a schedule. Nothing here changes it."""
-
-    log: Log
-    #: Schedules for sizes that meet a condition.
-    variants: tuple[tuple[Node, ScheduleQueries], ...]
-    #: How many directives a variant has from the schedule that it was made of.
-    inherited: int
-    #: How many directives a model of the machine has chosen, not the user.
-    chosen: int
-    _builder: ScheduleBuilder
-    _analysis: Analysis | None
-    rule: Rule
-    comments: tuple[tuple[int, str], ...]
-    _asked: Target | None
-
-    @property
-    def rewritten(self) -> RewrittenProgram:
-        """The program as it is scheduled: what is inlined, and what has been rewritten."""
-        return self._builder.state.rewritten
-
-    @property
-    def program(self) -> Program:
-        """What is computed."""
-        return self.rewritten.program
-
-    @property
-    def base(self) -> Program:
-        """What is computed, as it was written: without the Funcs that directives have added."""
-        return self._builder.origin.program
 
     @property
     def model(self) -> Model:
@@ -106,17 +64,6 @@ class ScheduleQueries(Suggesting, Shown):
     def tree(self) -> Seq:
         """The loops and what stands in them."""
         return self._builder.state.tree
-
-    @property
-    def directives(self) -> tuple[Directive, ...]:
-        """The directives that were accepted, in order."""
-        return self._builder.records
-
-    @property
-    def target(self) -> Target:
-        """What words such as `ps.native` count for, and what code is made for: what the schedule
-        was given, or else this machine, or what POLYSCHED_TARGET names."""
-        return default_target() if self._asked is None else self._asked
 
     # facts ----------------------------------------------------------------------------------------
     @property
@@ -238,72 +185,6 @@ class ScheduleQueries(Suggesting, Shown):
         instances are looked for that would run in the wrong order, and no hint."""
         return self._builder.accepts(directive)
 
-    # what was said --------------------------------------------------------------------------------
-    @property
-    def said(self) -> Said:
-        """All that was said to it, as a value."""
-        return replace(self._given, reassociated=self._builder.reassociated, variants=tuple(
-            (condition, variant.said) for condition, variant in self.variants
-        ))  # fmt: skip
-
-    @property
-    def _given(self) -> Said:
-        """The same without what follows from it."""
-        return Said(
-            self.base,
-            self.rule is not once_a_consumer,
-            self.directives,
-            self._builder.batches,
-            self._builder.trusted,
-            frozenset(),
-            tuple((condition, variant._given) for condition, variant in self.variants),
-            self.inherited,
-            None if self._asked is None else name_of_target(self._asked),
-            self.comments,
-            self.chosen,
-        )
-
-    @property
-    def bit_exact(self) -> bool:
-        """Whether every result equals the interpreter's to the bit."""
-        return not self.broken_by
-
-    @property
-    def trusted(self) -> tuple[tuple[Directive, str], ...]:
-        """Directives that were not proven, each with the reason given; those of variants too."""
-        return self._given.trusted
-
-    @property
-    def broken_by(self) -> tuple[str, ...]:
-        """The stages whose results may differ in their last bits, here or in a variant."""
-        return self.said.broken_by
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """Hashable; equal, in any process, for equal programs with the same directives."""
-        return travel.key(self)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ScheduleQueries) and self.key == other.key
-
-    def __hash__(self) -> NoReturn:
-        raise TypeError("a Schedule can change and has no hash")
-
-    def __reduce__(self) -> Any:
-        return travel.reduced(self, self._builder.is_sketch)
-
-    @property
-    def digest(self) -> str | None:
-        """64 hexadecimal digits of the program and of what was said, in any process; None where the
-        program has none."""
-        program = self.base.digest  # which has the order of the Inputs
-        return None if program is None else combined(program, self.written)
-
-    @property
-    def written(self) -> str:
-        """The directives as `from_json` reads them, without comments."""
-        return serial.to_json(self._given, comments=False, args=False)
-
     # places in the tree ---------------------------------------------------------------------------
     def _stage(self, name: str) -> Stage:
         for stage in stages(self.tree):
@@ -336,25 +217,3 @@ class ScheduleQueries(Suggesting, Shown):
     def _ipython_key_completions_(self) -> list[str]:
         """What may stand in `s["..."]`."""
         return [stage.name for stage in stages(self.tree)]
-
-    def comment(self, text: str) -> Self:
-        """A comment on the directives that follow, which stands in `source()` and in JSON."""
-        if not isinstance(text, str) or not text.strip() or not serial.is_readable(text):
-            raise LanguageTypeError(f"comment takes a text, and not {text!r}")
-        self.comments = (*self.comments, (len(self.directives), text))
-        return self
-
-    def source(self, *, program: bool = False) -> str:
-        """Python that makes this schedule, given its outputs.
-
-        Args:
-            program: whether the program is made, too: a script that needs nothing else.
-
-        Raises:
-            LanguageError: the program calls a function that no module has by its name.
-        """
-        return travel.script(self) if program else travel.source(self)
-
-    def to_json(self) -> str:
-        """The directives as text that `from_json` reads."""
-        return serial.to_json(self._given)

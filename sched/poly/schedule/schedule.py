@@ -8,7 +8,6 @@ from typing import Any, NoReturn, Self
 
 from ...lang.errors.errors import LanguageTypeError, ScheduleError, user_span
 from ...lang.errors.frames import Bounded, bounded
-from ...lang.errors.suggest import public
 from ...lang.expr.expr import Expr
 from ...lang.nodes.nodes import Node
 from ...lang.program.program import OF_KERNELS, Args, Program
@@ -27,7 +26,7 @@ from .path import Origin
 from .queries import ScheduleQueries
 from .replay import restore
 from .schedule_builder import ScheduleBuilder
-from .stages import StageHandle
+from .stages import StageHandle, of_stages
 from .why_not import WhyNot
 
 Outputs = Func | Sequence[Func]
@@ -342,8 +341,8 @@ class Schedule(WhyNot, ScheduleQueries):
     def _others(self) -> dict[str, str]:
         at = f"s[{self.funcs[-1].name}]"
         names = {f.name: f'a stage is found by its name: s["{f.name}"]' for f in self.funcs}
-        stage = {x: f"directives are of a stage: {at}.{x}(...)" for x in public(StageHandle)}
-        return names | stage | {x: f"that is of a kernel: s.compile().{x}(...)" for x in OF_KERNELS}
+        kernel = {x: f"that is of a kernel: s.compile().{x}(...)" for x in OF_KERNELS}
+        return names | of_stages(at) | kernel
 
     @bounded
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...lang.errors import absent
 from ...lang.errors.errors import LanguageTypeError, ScheduleError
 from ...lang.errors.frames import bounded
+from ...lang.errors.suggest import public
 from ..report.finding import existing
 from ..state.fields import LOOP_HINT
 from .handles.base import Loop, LoopHandle, name_of
@@ -110,3 +112,14 @@ class StageHandle(LoopDirectives, BodyDirectives, PlacingDirectives, StorageDire
                 hint="s[f].pipe(lambda stage: stage.split('i', 8))",
             )
         return function(self, *args, **kwargs)
+
+
+def of_stages(at: str, made: str = "") -> dict[str, str]:
+    """What to write in place of directives that are said of something else than a stage.
+
+    Args:
+        at: a stage, as it is written.
+        made: how its schedule is made.
+    """
+    own = {x: f"directives are of a stage: {made}{at}.{x}(...)" for x in public(StageHandle)}
+    return absent.directives(at) | own

@@ -19,11 +19,11 @@ from . import serial
 from .replay import restore
 
 if TYPE_CHECKING:
-    from .queries import ScheduleQueries
     from .schedule import Schedule
+    from .written import WrittenSchedule
 
 
-def key(s: ScheduleQueries) -> tuple[Any, ...]:
+def key(s: WrittenSchedule) -> tuple[Any, ...]:
     """What two schedules have in common that say the same of programs that mean the same: hashable,
     and made of texts. Programs without a digest are equal if their outputs and Inputs are the same
     objects."""
@@ -38,7 +38,7 @@ def _record(d: Directive) -> tuple[str, str, str]:
     return d.stage, d.name, json.dumps([[k, encoded(v)] for k, v in d.options])
 
 
-def source(s: ScheduleQueries) -> str:
+def source(s: WrittenSchedule) -> str:
     """Python that makes a schedule, given its outputs."""
     said, names = s._given, s.base.names
     if any(f.name != names[f] for f in s.base.funcs):
@@ -46,7 +46,7 @@ def source(s: ScheduleQueries) -> str:
     return serial.source(said)
 
 
-def script(s: ScheduleQueries) -> str:
+def script(s: WrittenSchedule) -> str:
     """Python that makes a program and its schedule, from nothing.
 
     Raises:
@@ -57,7 +57,7 @@ def script(s: ScheduleQueries) -> str:
     return "\n".join([*made.head, "", *made.lines, "", said])
 
 
-def reduced(s: ScheduleQueries, is_sketch: bool) -> Any:
+def reduced(s: WrittenSchedule, is_sketch: bool) -> Any:
     """How a schedule is pickled: its program, and what was said to it as JSON."""
     asked = s._asked
     target = None if asked is None else name_of_target(asked) or asked

@@ -23,7 +23,7 @@ from ...lang.arguments.admission import SIZE_LIMIT
 from ...lang.errors.close import close
 from ...lang.errors.errors import LanguageTypeError, ScheduleError
 from ...lang.nodes.dtypes import INDEX, bool_, concrete
-from ...lang.nodes.nodes import Node
+from ...lang.nodes.nodes import Node, Var
 
 if TYPE_CHECKING:
     from .record import Directive
@@ -231,6 +231,19 @@ def _names(what: str, count: int | None, hint: str | None) -> Check:
 
 
 # numbers ----------------------------------------------------------------------------------------
+def _integer_hint(name: str, number: Any, what: str) -> str | None:
+    """What to write in place of what is no Python integer."""
+    if isinstance(number, np.integer):
+        return f"int({number})"
+    if isinstance(number, float) and number.is_integer():
+        return str(int(number))
+    if isinstance(number, str) and number.isdigit():
+        return f"{number} without quotes"
+    if name == "split" and isinstance(number, str | Var):
+        return 'split(loop, 8) gives back both loops; names=("io", "ii") names them'
+    return None
+
+
 def check_number(
     name: str, number: Any, what: str, least: int | None, directive: Directive | None = None
 ) -> None:
@@ -247,7 +260,7 @@ def check_number(
         raise LanguageTypeError(
             f"the {what} of {name} is a Python integer, not {number!r}",
             where=span,
-            hint=f"int({number})" if isinstance(number, np.integer) else None,
+            hint=_integer_hint(name, number, what),
         )
     wrong, why = None, None
     if least is not None and number < least:

@@ -99,3 +99,13 @@ def test_refuses_lanes(kind: str) -> None:
     getattr(s["f"], kind)(j, 8)
     with refused(s, "the loop ji is", "already", hint="split first"):
         s["f"].split("ji", 2)
+
+
+@pytest.mark.parametrize(
+    ("factor", "hint"),
+    [(2.0, "hint: 2"), ("8", "hint: 8 without quotes"), ("io", 'names=("io", "ii") names them')],
+)
+def test_says_what_is_an_integer(factor: object, hint: str) -> None:
+    with pytest.raises(TypeError) as info:
+        ps.Schedule(plane())["f"].split(j, factor)
+    assert hint in str(info.value)

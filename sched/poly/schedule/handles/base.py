@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Self, Union
 
+from ....lang.errors import absent
 from ....lang.errors.errors import LanguageTypeError, PolyschedError, ScheduleError, user_span
 from ....lang.errors.frames import bounded
 from ....lang.errors.suggest import Suggesting, public
@@ -132,7 +133,8 @@ class Handle(Suggesting, Shown):
         loops: dict[str, str] = {}
         with suppress(PolyschedError):  # it may be gone
             loops = {x.name: f'{at}["{x.name}"] is its loop of that name' for x in self.loops}
-        return {x: f"that is of the Schedule: s.{x}" for x in public(self._schedule)} | loops
+        of_schedule = {x: f"that is of the Schedule: s.{x}" for x in public(self._schedule)}
+        return absent.directives(at) | of_schedule | loops
 
     @property
     def _stage(self) -> Any:
