@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -36,8 +36,18 @@ def warn_of(s: Schedule) -> None:
                 every = found.setdefault((cost.cause, line), [])
                 every.append(cost)
     for (cause, line), every in found.items():
-        what = "; ".join(dict.fromkeys(x.what for x in every))
-        warn(cause, what, "; ".join(dict.fromkeys(x.fix for x in every)), line)
+        warn(cause, _listed(x.what for x in every), _listed(x.fix for x in every), line)
+
+
+MOST = 3
+"""Things that are said of one cause and line, as of a loop in Python over all stages; of further
+ones only their number."""
+
+
+def _listed(texts: Iterable[str]) -> str:
+    said = list(dict.fromkeys(texts))
+    more = [f"and {len(said) - MOST} more like these"] if len(said) > MOST + 1 else []
+    return "; ".join([*(said[:MOST] if more else said), *more])
 
 
 def _parts(s: Schedule) -> Iterator[Schedule]:

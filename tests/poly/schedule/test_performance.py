@@ -59,6 +59,27 @@ def test_a_cause_is_named_once_a_line(given: list[warnings.WarningMessage]) -> N
     assert len(given) == 3
 
 
+@pytest.mark.parametrize(("count", "listed"), [(4, 4), (5, 3), (9, 3)])
+def test_of_many_of_a_line_a_few_are_listed(
+    count: int, listed: int, given: list[warnings.WarningMessage]
+) -> None:
+    before: ps.Func | ps.Input = ps.Input("a", ps.float32, (n, m))
+    funcs = [ps.Func(f"f{k}", (n, m)) for k in range(count)]
+    for f in funcs:
+        f[i, j] = before[i, j] * 2 + 1
+        before = f
+    s = ps.Schedule.default(funcs[-1])
+    for f in funcs:
+        (s[f] if f is funcs[-1] else s[f].compute_root()).vectorize("i", 8)
+    warn_of(s)
+    (one,) = given
+    what, hint = str(one.message).split("\n  hint: ")
+    left = f"; and {count - listed} more like these" if listed < count else ""
+    for said in (what, hint):
+        assert said.endswith(left)
+        assert len(said.split("; ")) == listed + bool(left)
+
+
 def test_variants_say_the_same_at_the_same_line(given: list[warnings.WarningMessage]) -> None:
     s = columns()
     s.specialize(n % 8 == 0)
