@@ -94,7 +94,8 @@ class Load(Node):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Which instance a store belongs to: of the definition `serial`, at a point of its dims."""
+    """Which instance a store belongs to: of the definition `serial`, at a point of its dims, where
+    somebody asks for points (`build`)."""
 
     serial: int
     point: tuple[Node, ...]

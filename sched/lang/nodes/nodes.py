@@ -56,10 +56,11 @@ class _HashConsed(type):
 class Node(Travelling, metaclass=_HashConsed):
     """Base of all nodes. `args` are the nodes it is computed from."""
 
-    #: `_leaves` and `_kinds` are found when they are asked for: see `leaves_below`.
-    __slots__ = ("__weakref__", "_kinds", "_leaves")
+    #: What is below a node is found when somebody asks for it: see `below.py`.
+    __slots__ = ("__weakref__", "_below", "_kinds", "_leaves")
 
     if TYPE_CHECKING:
+        _below: tuple[Node, ...] | None
         _kinds: frozenset[type[Node]]
         _leaves: frozenset[Node]
 
