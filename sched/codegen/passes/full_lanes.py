@@ -51,7 +51,8 @@ def full_lanes(module: Module) -> Module:
         test = ix.conjunction(strongest(known.tests))
         if test is None:
             return assuming(stmt, known.values)
-        slow = _one_by_one(stmt, stmt.lanes, serial) if known.chosen and _is_independent(stmt) else stmt
+        is_split = known.chosen and _is_independent(stmt)
+        slow = _one_by_one(stmt, stmt.lanes, serial) if is_split else stmt
         return If(test, assuming(stmt, known.values), slow, choice=True)
 
     return map_module(module, rule)

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 FEW = 64
-"""Nodes below one that are kept with it, in order. Most expressions have fewer; those of deep chains
-of operators would keep the square of their depth."""
+"""Nodes below one that are kept with it, in order. Most expressions have fewer; those of deep
+chains of operators would keep the square of their depth."""
 
 
 def postorder(*roots: Node) -> Iterator[Node]:

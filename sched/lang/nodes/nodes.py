@@ -15,11 +15,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary, ref
 
 from ...forks import reentrant
-from .below import has_below as has_below, leaves_below as leaves_below, postorder as postorder
+from .below import (
+    has_below as has_below,
+    known_below as known_below,
+    leaves_below as leaves_below,
+    postorder as postorder,
+)
 from .dtypes import INDEX, WEAK_FLOAT, WEAK_INT, DType, Type, Weak, bool_, concrete, int64
 from .serials import next_serial as next_serial
 from .transformed import (
@@ -276,6 +282,7 @@ def literal(value: bool | int | float) -> Const:
     return Const(value, WEAK_INT if isinstance(value, int) else WEAK_FLOAT)
 
 
+@lru_cache(1024, typed=True)
 def integer(value: int) -> Const:
     """A typed int64 constant, for index arithmetic on elaborated expressions."""
     return Const(value, int64)
