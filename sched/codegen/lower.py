@@ -89,7 +89,7 @@ def lower(
     with uncollected():
         module = log.step(
             "build",
-            lambda: build(program, strided=strided, checks=checks),
+            lambda: build(program, strided=strided, checks=checks, points=False),
             module_text,
         )
         flat = passed(module, log, first)
@@ -107,7 +107,7 @@ def _called(program: LoopProgram, target: Target, strided: bool) -> str:
 
 def assembly(program: LoopProgram, target: Target) -> str:
     """The machine code for contiguous arguments as text, for a machine that may be another one."""
-    flat = passed(build(program), Log())
+    flat = passed(build(program, points=False), Log())
     return assembly_of(emit_module(flat, target), target)
 
 

@@ -50,15 +50,19 @@ from .prefetches import prefetches
 from .storage import AccumulatorStorage, Storage, accumulator_storage, place, strides
 
 
-def build(program: lp.LoopProgram, *, strided: bool = False, checks: bool = False) -> Module:
+def build(
+    program: lp.LoopProgram, *, strided: bool = False, checks: bool = False, points: bool = True
+) -> Module:
     """The kernel that runs the nests one after the other, each a function.
 
     Args:
         strided: whether arguments may have any strides (given as scalars), or are contiguous.
         checks: whether to count integer divisions by zero and negative powers, in counter 0.
+        points: whether stores say at which point they are, beside of which definition. That is for
+            `check`, and as much for passes to rewrite as what is stored.
     """
     storage, accumulators = place(program, strided), accumulator_storage(program)
-    builder = ModuleBuilder(program, storage, accumulators, checks)
+    builder = ModuleBuilder(program, storage, accumulators, checks, points)
     bodies = [
         (f"copy of {a.name}", _copy(storage[a, 0], storage[a.initial, 0])) for a in program.copied
     ]
@@ -104,6 +108,7 @@ class ModuleBuilder:
         storage: Storage,
         accumulators: AccumulatorStorage,
         checks: bool,
+        points: bool,
     ) -> None:
         self.storage = self.sources = storage
         self.accumulators = accumulators
@@ -114,7 +119,8 @@ class ModuleBuilder:
         inside = program.local
         self.local = frozenset(b for (f, _), b in storage.items() if f in inside)
         self.alive: frozenset[Buffer] = frozenset()
-        self.checks = checks
+        self.checks, self.points = checks, points
+        self._lane_variables: dict[tuple[Var, Node], Var] = {}
         self.callbacks: list[Callback] = []
         self.copies = 0
 
@@ -193,6 +199,12 @@ class ModuleBuilder:
         self.copies += 1
         return Var(f"{var.name}#{self.copies}")
 
+    def lane_variable(self, var: Var, lo: Node) -> Var:
+        """The variable of the lanes of a statement. Copies of a vector loop whose lanes are the
+        same numbers share it, so that what is equal in them is one expression."""
+        taken = any(known is var for known, _ in self._lane_variables)
+        return self._lane_variables.setdefault((var, lo), self.rename(var) if taken else var)
+
     def bounds_read(self, data: lp.DataRange) -> tuple[Node, Node]:
         """The bounds that a loop reads, in terms of the loops around it."""
         instance, point = data.run.instance, data.run.point
@@ -218,7 +230,7 @@ class ModuleBuilder:
         traces = list(self._traces(d, convert, roots))
         made = replaced_all((*map(convert, roots), *map(convert, counts)), run.point)
         index, values = made[: len(d.lhs)], made[len(d.lhs) : len(d.lhs) + len(d.values)]
-        origin = _origin(d, run.point)
+        origin = _origin(d, run.point if self.points else None)
         streams = not self.hints.streams.isdisjoint(instance.names)
         atomic = not self.atomic.isdisjoint(instance.names)
         stores = tuple(
@@ -273,9 +285,10 @@ class ModuleBuilder:
         return self._at(call, point)
 
 
-def _origin(d: Definition, point: Mapping[Node, Node]) -> Origin | None:
+def _origin(d: Definition, point: Mapping[Node, Node] | None) -> Origin | None:
     """Which instance of the algorithm a store belongs to; None for what a schedule has added."""
-    return None if d.is_added else Origin(d.origin, tuple(point[x] for x in d.dims))
+    at = () if point is None or d.is_added else tuple(point[x] for x in d.dims)
+    return None if d.is_added else Origin(d.origin, at)
 
 
 def _zero_divisors(convert: Converter, roots: tuple[Node, ...]) -> list[Node]:

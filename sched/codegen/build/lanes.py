@@ -97,7 +97,7 @@ def substituted(nest: lp.Nest, at: Mapping[Node, Node], rename: Rename) -> lp.Ne
     match nest:
         case lp.Loop(var=var, lo=lo, hi=hi, body=body, data=data):
             lo, hi = one(lo, hi)
-            mine = rename(var)
+            mine = var if nest.kind == "vector" else rename(var)  # lanes: see `lane_variable`
             below = substituted(body, {**at, var: mine}, rename)
             if data is not None:
                 data = replace(data, run=_only_run(below))
@@ -219,13 +219,15 @@ class Vector:
         before: list[Stmt] = []
         stores: list[Store] = []
         _gather(body, active, before, stores)
-        var = self.builder.rename(self.nest.var)
+        var = self.builder.lane_variable(self.nest.var, self.nest.lo)
         lanes = IrLanes(
             var, self.nest.lo, self.count, self.nest.step,
             accumulates(nest.instance.definition), self._keeps_order(nest.instance),
         )  # fmt: skip
         made = [self._one_by_one(s) for s in before]
-        renamed = map_tree_expressions(Stores(tuple(stores), lanes), self._called(var))
+        renamed: Stmt = Stores(tuple(stores), lanes)
+        if var is not self.nest.var:
+            renamed = map_tree_expressions(renamed, self._called(var))
         return Seq((*made, renamed)) if made else renamed
 
     def _keeps_order(self, instance: lp.Instance) -> bool:

@@ -3,7 +3,8 @@
 A `Module` is a kernel: buffers, scalars, and functions that run one after the other. Expressions
 are the typed nodes of `lang.nodes`, with these differences:
 
-* a `nodes.Var` is a loop variable (int64), unique in its function; RVars are gone;
+* a `nodes.Var` is a loop variable (int64), unique in its function, or one of lanes, which
+  statements share where their lanes are the same numbers; RVars are gone;
 * a `nodes.Size` is an int64 scalar of the kernel, a `nodes.Param` a scalar of its dtype;
 * a tensor is read by `Load`, not by `nodes.Read`;
 * after the pass `expand_math` only operators remain, no functions (`ops.FUNCTIONS`).
@@ -95,7 +96,8 @@ class Load(Node):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Which instance a store belongs to: of the definition `serial`, at a point of its dims."""
+    """Which instance a store belongs to: of the definition `serial`, at a point of its dims, where
+    somebody asks for points (`build`)."""
 
     serial: int
     point: tuple[Node, ...]

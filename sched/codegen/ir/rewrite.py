@@ -29,6 +29,8 @@ Change = Callable[[tuple[Node, ...]], tuple[Node, ...]]
 
 def map_statements(stmt: Stmt, rule: Callable[[Stmt], Stmt]) -> Stmt:
     """The statement with `rule` applied to every one in it, inner ones first."""
+    if isinstance(stmt, Stores):
+        return rule(stmt)
     return rule(map_children(stmt, lambda child: map_statements(child, rule)))
 
 
@@ -118,20 +120,18 @@ def _stores(stores: tuple[Store, ...], change: Change) -> tuple[Store, ...]:
     if changed == tuple(roots):
         return stores
     made = iter(changed)
-    return tuple(
-        replace(
-            s,
-            index=tuple([next(made) for _ in s.index]),
-            value=next(made),
-            guard=None if s.guard is None else next(made),
-            origin=None if s.origin is None else _origin(s.origin, made),
-        )
-        for s in stores
-    )
+    return tuple([_store(s, made) for s in stores])
 
 
-def _origin(origin: Origin, point: Iterator[Node]) -> Origin:
-    return replace(origin, point=tuple([next(point) for _ in origin.point]))
+def _store(s: Store, made: Iterator[Node]) -> Store:
+    """A store with other expressions."""
+    index = tuple([next(made) for _ in s.index])
+    value = next(made)
+    guard = None if s.guard is None else next(made)
+    origin = s.origin
+    if origin is not None and origin.point:
+        origin = Origin(origin.serial, tuple([next(made) for _ in origin.point]))
+    return Store(s.buffer, index, value, guard, origin, s.stream, s.atomic)
 
 
 def map_buffers(stmt: Stmt, renamed: Mapping[Buffer, Buffer]) -> Stmt:

@@ -14,11 +14,12 @@ from .rewrite import map_statements, map_tree_expressions
 
 def folded(node: Node) -> Node:
     """As `simpler`, of the nodes of the loop IR: a load is one whose guard is known to hold."""
-    match node:
-        case Load(guard=Const(value=known)):
-            if known:
-                return Load(node.buffer, node.index, None, node.type)
-            return Const(0, dtype_of(node))
+    if isinstance(node, Load):
+        if not isinstance(node.guard, Const):
+            return node
+        if node.guard.value:
+            return Load(node.buffer, node.index, None, node.type)
+        return Const(0, dtype_of(node))
     return simpler(node)
 
 

@@ -27,7 +27,8 @@ def write_atomic(emitter: Emitter, stmt: ir.Stores) -> bool:
         inside = b.label("store")
         b.branch(computed[-1], inside, after)
         b.start(inside)
-    _swap(emitter, store, loads, after)
+    with evaluator.scope():
+        _swap(emitter, store, loads, after)
     b.start(after)
     return True
 

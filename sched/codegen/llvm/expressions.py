@@ -3,7 +3,9 @@
 Two rules decide. *Dominance*: what was computed in a loop body or a branch is forgotten at its
 end, what was computed around it stays known. *Memory*: a store may change what a load gives, so
 whatever depends on a load is reused within one statement only; inputs and constants do not change
-while a kernel runs, so what is loaded from them counts as arithmetic.
+while a kernel runs, so what is loaded from them counts as arithmetic. What lanes hold is reused by
+statements of the same lanes that follow each other without a loop or a branch, as the copies of an
+unrolled loop do, until somebody stores to what it is loaded from (`KeptVectors`).
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from ...lang.nodes.rare import needed_first
 from ..ir import ir
 from . import instructions
 from .function_builder import FunctionBuilder
+from .kept_vectors import KeptVectors
 from .partial_vectors import PartialVectors
 from .values import Value, constant
 
@@ -39,6 +42,8 @@ class Evaluator:
         self.partial = partial
         self._pointers = pointers
         self._scopes: list[dict[Node, Value]] = [dict(symbols)]
+        self._places: list[dict[tuple[object, ...], str]] = [{}]
+        self.kept = KeptVectors()
         self._statement: dict[Node, Value] = {}
         self._fleeting: dict[Node, bool] = {}
 
@@ -46,8 +51,13 @@ class Evaluator:
     def scope(self) -> Iterator[None]:
         """A stretch of code that does not dominate what comes after it."""
         self._scopes.append({})
+        self._places.append({})
+        outside, self.kept = self.kept, KeptVectors()
         yield
         self._scopes.pop()
+        self._places.pop()
+        outside.forget_memory()
+        self.kept = outside
 
     @contextmanager
     def branch(self) -> Iterator[None]:
@@ -98,8 +108,14 @@ class Evaluator:
 
     def place(self, buffer: ir.Buffer, offset: Value, is_there: bool = True) -> str:
         """The address of the element at an offset; with lanes, those of several, as a vector."""
+        key = buffer, offset.text, is_there
+        for places in reversed(self._places):
+            if key in places:
+                return places[key]
         unit = None if buffer.strided else buffer.dtype
-        return self.builder.element(self._pointers[buffer], offset, unit, is_there)
+        found = self.builder.element(self._pointers[buffer], offset, unit, is_there)
+        self._places[-1][key] = found
+        return found
 
     def _known(self, node: Node) -> Value | None:
         if node in self._statement:
@@ -160,7 +176,8 @@ class Evaluator:
         before, inside, after = b.block, b.label("load"), b.label("loaded")
         b.branch(guard, inside, after)
         b.start(inside)
-        value = b.load(self.address(load.buffer, load.index), dtype)
+        with self.scope():
+            value = b.load(self.address(load.buffer, load.index), dtype)
         b.jump(after)
         b.start(after)
         return b.phi(dtype, [(value, inside), (constant(0, dtype), before)])

@@ -6,8 +6,9 @@ said in `instructions`, which operators a kernel needs in `functions`.
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ...lang.nodes.dtypes import DType, bool_, int64
 from ...targets.target import Target
@@ -102,6 +103,10 @@ class FunctionBuilder:
         return self.assign(f"{opcode} {a.typed}", a.dtype, a.lanes)
 
     def binary(self, opcode: str, a: Value, b: Value) -> Value:
+        if a.lanes == 1 and opcode in _OF_INTEGERS:
+            known = _folded(opcode, a, b)
+            if known is not None:
+                return known
         return self.assign(f"{opcode} {a.typed}, {b.text}", a.dtype, a.lanes)
 
     def compare(self, predicate: str, a: Value, b: Value) -> Value:
@@ -144,6 +149,8 @@ class FunctionBuilder:
         Args:
             is_there: whether that is inside of what `pointer` points to.
         """
+        if offset.number == 0 and offset.lanes == 1:
+            return pointer
         unit = "i8" if dtype is None else memory_type_name(dtype)
         promise = " inbounds" if is_there else ""
         address = self.name()
@@ -203,6 +210,22 @@ class FunctionBuilder:
             self.emit(f"{text} = zext {value.typed} to {memory}")
         hint = ", !nontemporal !0" if stream else ""
         self.emit(f"store {memory} {text}, {where}{hint}")
+
+
+_OF_INTEGERS: dict[str, Callable[[int, int], int]] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul,
+}  # fmt: skip
+
+
+def _folded(opcode: str, a: Value, b: Value) -> Value | None:
+    """What arithmetic of constants gives, or a sum with 0 and a product with 1: indices at a lane
+    are full of it, and each instruction that is left out is one less for each of LLVM's passes."""
+    x, y = a.number, b.number
+    if x is not None and y is not None:
+        return constant(_OF_INTEGERS[opcode](int(x), int(y)), a.dtype)
+    if y == (1 if opcode == "mul" else 0):
+        return a
+    return b if opcode == "add" and x == 0 else None
 
 
 def _is_streamed_vector(value: Value) -> bool:

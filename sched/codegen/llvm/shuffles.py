@@ -13,7 +13,8 @@ def splat(b: FunctionBuilder, x: Value, lanes: int) -> Value:
     """A vector of equal elements."""
     whole = type_name(x.dtype, lanes)
     first = b.assign(f"insertelement {whole} poison, {x.typed}, i64 0", x.dtype, lanes)
-    return shuffled(b, first, first, [0] * lanes)
+    code = f"shufflevector {whole} {first.text}, {whole} poison, <{lanes} x i32> zeroinitializer"
+    return b.assign(code, x.dtype, lanes)
 
 
 def shuffled(b: FunctionBuilder, x: Value, y: Value, order: Sequence[int]) -> Value:

@@ -81,6 +81,7 @@ class Emitter:
                 self._if(condition, body, otherwise)
             case ir.Stores():
                 self._joint(stmt)
+                self.evaluator.kept.forget(s.buffer for s in stmt.stores)
             case ir.Count():
                 self._count(stmt)
             case ir.Prefetch(buffer=buffer, index=index):
@@ -88,6 +89,7 @@ class Emitter:
                 self.builder.prefetch(self.evaluator.address(buffer, index, is_there=False))
             case ir.Call():
                 self._call(stmt)
+                self.evaluator.kept.forget_memory()
             case ir.Mark(buffer=buffer):
                 emit_mark(self.builder, stmt, self.evaluator.pointer(buffer), self.thread)
 
@@ -193,12 +195,13 @@ class Emitter:
             inside, after = b.label("store"), b.label("stored")
             b.branch(guard, inside, after)
             b.start(inside)
-        for store, value in stores:
-            where = self.evaluator.address(store.buffer, store.index)
-            if store.stream:
-                b.stream([(value, where)])
-            else:
-                b.store(value, where)
+        with self.evaluator.scope():
+            for store, value in stores:
+                where = self.evaluator.address(store.buffer, store.index)
+                if store.stream:
+                    b.stream([(value, where)])
+                else:
+                    b.store(value, where)
         if after is not None:
             b.jump(after)
             b.start(after)

@@ -30,6 +30,11 @@ class VectorStores:
     def emit(self) -> None:
         """All values, then all stores."""
         self.builder.in_pairs = are_in_pairs(self.stmt, self.builder.target)
+        if not self.builder.in_pairs:  # lanes in pairs have an order of their own
+            self.vectors.take_kept()
+            self._emit()
+            self.vectors.keep_all()
+            return
         try:
             self._emit()
         finally:

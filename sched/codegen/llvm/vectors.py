@@ -44,6 +44,7 @@ class Vectors:
         self.lanes = lanes
         self.count = lanes.count
         self._known: dict[Node, Value] = {}
+        self._takes_kept = False
         self._splats: dict[Value, Value] = {}
         self._strides: dict[Node, int | None] = {}
         self._patterns: dict[Node, LaneOffsets | None] = {}
@@ -75,15 +76,32 @@ class Vectors:
         waiting = [root]
         while waiting:
             node = waiting[-1]
-            if node in found or node in self._known:
+            if node in found or self._has(node):
                 waiting.pop()
                 continue
-            missing = [a for a in self._operands(node) if a not in self._known and a not in found]
+            missing = [a for a in self._operands(node) if a not in found and not self._has(a)]
             if missing:
                 waiting += missing
             else:
                 found[waiting.pop()] = None
         return list(found)
+
+    def _has(self, node: Node) -> bool:
+        """Whether the value of an expression is known."""
+        if node in self._known:
+            return True
+        kept = self.evaluator.kept.find(self.lanes, node) if self._takes_kept else None
+        if kept is not None:
+            self._known[node] = kept
+        return kept is not None
+
+    def take_kept(self) -> None:
+        """Takes over what earlier statements have found in the same lanes."""
+        self._takes_kept = True
+
+    def keep_all(self) -> None:
+        """Leaves what is known to later statements of the same lanes."""
+        self.evaluator.kept.keep(self.lanes, self._known)
 
     def scalar(self, node: Node) -> Value:
         """The value of an expression that is the same in all lanes."""

@@ -13,10 +13,12 @@ so in the first and in the last one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import count
 
 from ...lang.nodes import index as ix
-from ...lang.nodes.nodes import Node, Op, integer, postorder, replaced_all
+from ...lang.nodes.nodes import Node, Op, Var, integer, postorder, replaced_all
 from ...poly.sets.borders import NEGATED, at_borders
 from ...poly.sets.lane_offsets import LaneOffsets
 from ...poly.sets.lanes import (
@@ -32,12 +34,13 @@ from ...poly.sets.lanes import (
 from ...poly.sets.simplify import FALSE, TRUE, truth
 from ..ir.inequalities import strongest
 from ..ir.ir import For, If, Lanes, Load, Module, Stmt, Stores, expressions
-from ..ir.rewrite import map_module
+from ..ir.rewrite import map_module, map_tree_replaced
 from ..ir.simplify import assuming, folded
 
 
 def full_lanes(module: Module) -> Module:
     """Each vector statement with borders twice: without them, and as it is."""
+    serial = count()
 
     def rule(stmt: Stmt) -> Stmt:
         if not isinstance(stmt, Stores) or stmt.lanes is None or stmt.lanes.count == 1:
@@ -48,7 +51,8 @@ def full_lanes(module: Module) -> Module:
         test = ix.conjunction(strongest(known.tests))
         if test is None:
             return assuming(stmt, known.values)
-        slow = _one_by_one(stmt, stmt.lanes) if known.chosen and _is_independent(stmt) else stmt
+        is_split = known.chosen and _is_independent(stmt)
+        slow = _one_by_one(stmt, stmt.lanes, serial) if is_split else stmt
         return If(test, assuming(stmt, known.values), slow, choice=True)
 
     return map_module(module, rule)
@@ -151,7 +155,9 @@ def _is_independent(stmt: Stores) -> bool:
     return all(n.buffer not in stored or n.index == stored[n.buffer] for n in loads)
 
 
-def _one_by_one(stmt: Stores, lanes: Lanes) -> Stmt:
+def _one_by_one(stmt: Stores, lanes: Lanes, serial: Iterator[int]) -> Stmt:
+    """The lanes of a statement as a loop, which has a variable of its own."""
     end = ix.add(lanes.lo, integer(lanes.count * lanes.step))
-    body = replace(stmt, lanes=None)
-    return For(lanes.var, lanes.lo, end, lanes.step, "serial", body, lanes.var.name)
+    var = Var(f"{lanes.var.name}#each{next(serial)}")
+    body = map_tree_replaced(replace(stmt, lanes=None), {lanes.var: var})
+    return For(var, lanes.lo, end, lanes.step, "serial", body, lanes.var.name)

@@ -10,11 +10,59 @@ if TYPE_CHECKING:
     from .nodes import Node
 
 
+FEW = 64
+"""Nodes below one that are kept with it, in order. Most expressions have fewer; those of deep
+chains of operators would keep the square of their depth."""
+
+
 def postorder(*roots: Node) -> Iterator[Node]:
     """Every distinct node below `roots`, operands first. Iterative: depth is not limited."""
-    if len(roots) == 1 and not roots[0].args:
-        yield roots[0]
-        return
+    if len(roots) == 1:
+        root = roots[0]
+        if not root.args:
+            return iter(roots)
+        if (below := _few_below(root)) is not None:
+            return iter((*below, root))
+    else:
+        parts: dict[Node, None] = {}
+        for root in roots:
+            if (below := _few_below(root) if root.args else ()) is None:
+                return _postorder(roots)
+            parts.update(dict.fromkeys(below))
+            parts[root] = None
+        return iter(parts)
+    return _postorder(roots)
+
+
+def _few_below(root: Node) -> tuple[Node, ...] | None:
+    """What is below a node, operands first; None where that is much. A node does not keep itself:
+    it would never be freed without Python's collector of cycles."""
+    try:
+        return root._below
+    except AttributeError:
+        stack = [root]
+        while stack:
+            missing = [a for a in stack[-1].args if not hasattr(a, "_below")]
+            if missing:
+                stack += missing
+            else:
+                _note_few(stack.pop())
+        return root._below
+
+
+def _note_few(node: Node) -> None:
+    found: dict[Node, None] = {}
+    for a in node.args:
+        below = a._below
+        if below is None or len(found) > FEW:
+            object.__setattr__(node, "_below", None)
+            return
+        found.update(dict.fromkeys(below))
+        found[a] = None
+    object.__setattr__(node, "_below", tuple(found) if len(found) <= FEW else None)
+
+
+def _postorder(roots: tuple[Node, ...]) -> Iterator[Node]:
     seen: set[Node] = set()
     begun: list[Node] = []  # nodes that are yielded once everything below them has been
     stack: list[Node | None] = [*reversed(roots)]

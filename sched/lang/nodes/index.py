@@ -23,6 +23,8 @@ def wrapped(value: int) -> Const:
 
 def add(a: Node, b: Node) -> Node:
     x, y = constant(a), constant(b)
+    if x is None and y is None:
+        return Op("add", (a, b), int64)
     if x is not None and y is not None:
         return wrapped(x + y)
     if x == 0 or y == 0:

@@ -14,12 +14,18 @@ polyhedral model and code generation see typed ones only.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary, ref
 
 from ...forks import reentrant
 from ...records import dataclass
-from .below import has_below as has_below, leaves_below as leaves_below, postorder as postorder
+from .below import (
+    has_below as has_below,
+    known_below as known_below,
+    leaves_below as leaves_below,
+    postorder as postorder,
+)
 from .dtypes import INDEX, WEAK_FLOAT, WEAK_INT, DType, Type, Weak, bool_, concrete, int64
 from .serials import next_serial as next_serial
 from .transformed import (
@@ -56,10 +62,11 @@ class _HashConsed(type):
 class Node(Travelling, metaclass=_HashConsed):
     """Base of all nodes. `args` are the nodes it is computed from."""
 
-    #: `_leaves` and `_kinds` are found when they are asked for: see `leaves_below`.
-    __slots__ = ("__weakref__", "_kinds", "_leaves")
+    #: What is below a node is found when somebody asks for it: see `below.py`.
+    __slots__ = ("__weakref__", "_below", "_kinds", "_leaves")
 
     if TYPE_CHECKING:
+        _below: tuple[Node, ...] | None
         _kinds: frozenset[type[Node]]
         _leaves: frozenset[Node]
 
@@ -275,6 +282,7 @@ def literal(value: bool | int | float) -> Const:
     return Const(value, WEAK_INT if isinstance(value, int) else WEAK_FLOAT)
 
 
+@lru_cache(1024, typed=True)
 def integer(value: int) -> Const:
     """A typed int64 constant, for index arithmetic on elaborated expressions."""
     return Const(value, int64)

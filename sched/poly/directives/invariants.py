@@ -133,8 +133,7 @@ def check_private(e: Editing) -> None:
 
 def _check_copied(e: Editing, node: Accumulator, depth: int) -> None:
     """Whether loops can copy in and out an accumulator that is inside of `depth` others."""
-    # What is around the node is part of the coordinates of its stages. Of which kinds the loops
-    # are makes no difference.
+    # Of which kinds the loops are makes no difference.
     key = ("copied", shape(node, kinds=False), depth, Same(e.context))
     e.model.memo.of(key, partial(copies, node, depth, e.symbols, e.context))
 

@@ -19,10 +19,12 @@ from ..model.statements import Access, Statement
 from ..program.accumulation import matched
 from ..sets.coordinates import coordinate_map
 from ..sets.isl import Frame, Map, Set, isl, union_sets
+from ..sets.memo import Same
 from ..sets.projections import outer_part
-from ..tree.looptree import Accumulator, Loop, Seq, Tree, leaves, loops_of, nodes
+from ..tree.looptree import Accumulator, Loop, Path, Seq, Tree, leaves, loops_of, nodes
 from ..tree.memory import Fault
 from ..tree.stage import Stage, loop_map
+from ..tree.uses import shape
 from .layouts import element_of, expressions
 
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
@@ -36,6 +38,24 @@ class Copies:
     copy_out: Tree
 
 
+@dataclass(frozen=True)
+class _Copied:
+    """What is copied.
+
+    Attributes:
+        own: which coordinates of the accumulating stage the loops of copies run over, but for
+            those of the loops around.
+        running: the iterations that accumulate, over the loops around and these.
+        fresh: those of them that begin elements anew.
+        element: the element of each.
+    """
+
+    own: list[int]
+    running: Set
+    fresh: Set
+    element: Map
+
+
 def copies(node: Accumulator, depth: int, symbols: Mapping[str, Node], context: Set) -> Copies:
     """The copies around a body inside of `depth` loops.
 
@@ -43,31 +63,19 @@ def copies(node: Accumulator, depth: int, symbols: Mapping[str, Node], context: 
         ScheduleError: no loops copy just what is accumulated, or the body uses it elsewhere, too.
     """
     inside = leaves(Seq(node.body))
-    _check_private(node, [s for _, s in inside], depth, context)
     paths = [p for p, s in inside if node.is_of(s)]
-    parts = [s for _, s in inside if node.is_of(s)]
-    stage = parts[0]
-    _check_together(parts)
+    stage = next(s for _, s in inside if node.is_of(s))
     below = loops_of(paths[0])
-    index = stage.statement.definition.lhs
-    own = [
-        k
-        for k in range(depth, depth + len(below))
-        if all(n in index for n in postorder(stage.coordinates[k]) if isinstance(n, (Var, RVar)))
-    ]
-    chosen = [*range(depth), *own]
-    found = _element(stage, parts, chosen)
-    running = union_sets([_project(s, chosen) for s in parts[1:]], _project(stage, chosen))
-    begun = [
-        _begun(s, stage, chosen, depth)
-        for _, s in inside
-        if s.statement.func is node.func and not s.statement.definition.is_update
-    ]
-    fresh = union_sets(begun, Set.empty(running.get_space()))
-    whole = running.union(fresh).coalesce()
-    dims = tuple(Var(f"#{k}") for k in range(len(chosen)))
-    element = expressions(found.intersect_domain(whole), symbols, dims)
-    loops = [below[k - depth] for k in own]
+    # What is around the node is part of the coordinates of its stages. Of which kinds the loops
+    # are makes no difference.
+    key = ("copied", shape(node, kinds=False), depth, Same(context))
+    found = stage.answers.get(key)
+    if not isinstance(found, _Copied):
+        found = stage.answers[key] = _copied(node, inside, depth, context)
+    whole = found.running.union(found.fresh).coalesce()
+    dims = tuple(Var(f"#{k}") for k in range(depth + len(found.own)))
+    element = expressions(found.element.intersect_domain(whole), symbols, dims)
+    loops = [below[k - depth] for k in found.own]
     frame = Frame(stage.statement.frame.params, tuple(x.name for x in dims))
 
     def nest(where: Set, part: str) -> Tree:
@@ -80,7 +88,34 @@ def copies(node: Accumulator, depth: int, symbols: Mapping[str, Node], context: 
             made = Loop(loop.name, (made,), loop.kind if laid_out else "serial")
         return made
 
-    return Copies(nest(running.subtract(fresh).coalesce(), ".load"), nest(whole, ".store"))
+    read = found.running.subtract(found.fresh).coalesce()
+    return Copies(nest(read, ".load"), nest(whole, ".store"))
+
+
+def _copied(
+    node: Accumulator, inside: Sequence[tuple[Path, Stage]], depth: int, context: Set
+) -> _Copied:
+    _check_private(node, [s for _, s in inside], depth, context)
+    parts = [s for _, s in inside if node.is_of(s)]
+    stage = parts[0]
+    _check_together(parts)
+    below = len(stage.coordinates) - depth
+    index = stage.statement.definition.lhs
+    own = [
+        k
+        for k in range(depth, depth + below)
+        if all(n in index for n in postorder(stage.coordinates[k]) if isinstance(n, (Var, RVar)))
+    ]
+    chosen = [*range(depth), *own]
+    found = _element(stage, parts, chosen)
+    running = union_sets([_project(s, chosen) for s in parts[1:]], _project(stage, chosen))
+    begun = [
+        _begun(s, stage, chosen, depth)
+        for _, s in inside
+        if s.statement.func is node.func and not s.statement.definition.is_update
+    ]
+    fresh = union_sets(begun, Set.empty(running.get_space()))
+    return _Copied(own, running, fresh, found)
 
 
 def fault(tree: Seq, context: Set) -> Fault | None:

@@ -6,12 +6,25 @@ from collections.abc import Mapping
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import int64
-from ...lang.nodes.nodes import Const, Node, Op, RVar, Size, Var, dtype_of, integer, postorder
+from ...lang.nodes.nodes import (
+    Const,
+    Node,
+    Op,
+    RVar,
+    Size,
+    Var,
+    dtype_of,
+    integer,
+    leaves_below,
+    postorder,
+)
 
 
 def coefficient(node: Node, var: Var | RVar) -> Node | None:
     """c where node = c * var + (what does not depend on var), modulo 2**64; None where it is not
     so."""
+    if var not in leaves_below(node):
+        return ix.ZERO
     found: dict[Node, Node | None] = {}
     for n in postorder(node):
         found[n] = _one(n, var, found)
@@ -24,6 +37,8 @@ def coefficient(node: Node, var: Var | RVar) -> Node | None:
 def direction(node: Node, var: Var) -> int | None:
     """1 where an index never falls as var rises, -1 where it never rises, 0 where it does not
     depend on it, None where that is not known."""
+    if var not in leaves_below(node):
+        return 0
     found: dict[Node, int | None] = {}
     for n in postorder(node):
         found[n] = _direction(n, var, found)
@@ -113,10 +128,13 @@ def _most(node: Node, known: Mapping[Node, int | None]) -> int | None:
 def _one(node: Node, var: Var | RVar, known: dict[Node, Node | None]) -> Node | None:
     if node is var:
         return ix.ONE
-    parts = [known[a] for a in node.args]
-    if all(p is ix.ZERO for p in parts):
-        return ix.ZERO
-    if not isinstance(node, Op) or any(p is None for p in parts):
+    zero = ix.ZERO
+    if not isinstance(node, Op):
+        return zero if all(known[a] is zero for a in node.args) else None
+    parts = [known[a] for a in node.operands]
+    if all(p is zero for p in parts):
+        return zero
+    if None in parts:
         return None
     match node.op, parts, node.operands:
         case "add", [Node() as a, Node() as b], _:
@@ -172,19 +190,19 @@ def _is_quotient(node: Node, x: Node, c: int) -> bool:
 
 def add_expanded(node: Node, times: int, terms: dict[Node, int]) -> int:
     """Adds a multiple of an index to a sum of terms; gives the constant among them."""
-    match node:
-        case Const(value=value):
-            return int(value) * times
-        case Op(op="add", operands=(a, b)):
-            return add_expanded(a, times, terms) + add_expanded(b, times, terms)
-        case Op(op="sub", operands=(a, b)):
-            return add_expanded(a, times, terms) + add_expanded(b, -times, terms)
-        case Op(op="neg", operands=(a,)):
-            return add_expanded(a, -times, terms)
-        case Op(op="mul", operands=(a, Const(value=c))):
-            return add_expanded(a, times * int(c), terms)
-        case Op(op="mul", operands=(Const(value=c), b)):
-            return add_expanded(b, times * int(c), terms)
-        case _:
-            terms[node] = terms.get(node, 0) + times
-            return 0
+    if isinstance(node, Const):
+        return int(node.value) * times
+    if isinstance(node, Op):
+        match node.op, node.operands:
+            case "add", (a, b):
+                return add_expanded(a, times, terms) + add_expanded(b, times, terms)
+            case "sub", (a, b):
+                return add_expanded(a, times, terms) + add_expanded(b, -times, terms)
+            case "neg", (a,):
+                return add_expanded(a, -times, terms)
+            case "mul", (a, Const(value=c)):
+                return add_expanded(a, times * int(c), terms)
+            case "mul", (Const(value=c), b):
+                return add_expanded(b, times * int(c), terms)
+    terms[node] = terms.get(node, 0) + times
+    return 0

@@ -16,7 +16,7 @@ from ...lang.nodes.nodes import (
     Size,
     Var,
     dtype_of,
-    postorder,
+    known_below,
     replaced_all,
     transform_all,
 )
@@ -35,6 +35,11 @@ def truth(node: Node | None) -> bool | None:
 def simpler(node: Node) -> Node:
     """A node whose operands are simple, made simpler where one of them is a constant: a known
     condition, or an integer of an index."""
+    if not isinstance(node, Op):
+        return node
+    operands = node.operands
+    if operands[0] is not operands[-1] and Const not in map(type, operands):
+        return node  # as most are
     match node:
         case Op(op="add" | "sub" | "mul" as op, operands=(a, b)) if _is_index(node) and (
             isinstance(a, Const) or isinstance(b, Const) or a is b
@@ -68,10 +73,10 @@ def without(roots: tuple[Node, ...], decided: Mapping[Node, Node]) -> tuple[Node
 
 def reads_memory(*nodes: Node) -> bool:
     """Whether something in expressions, or in indices of the loop IR, comes from memory."""
-    return not all(isinstance(n, _IN_REGISTERS) for n in postorder(*nodes))
+    return not all(known_below(n)._kinds <= _IN_REGISTERS for n in nodes)
 
 
-_IN_REGISTERS = (Const, Op, Param, RVar, Size, Var)
+_IN_REGISTERS = frozenset({Const, Op, Param, RVar, Size, Var})
 
 
 def _is_index(node: Node) -> bool:

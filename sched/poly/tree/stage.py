@@ -55,7 +55,17 @@ class Stage:
         """The instances and coordinates of the stage, as a key of proofs."""
         return Run(self)
 
-    @property
+    @cached_property
+    def answers(self) -> dict[tuple[object, ...], object]:
+        """What was found of the stage in a tree, by all that it depends on."""
+        return {}
+
+    @cached_property
+    def loops(self) -> Map:
+        """{ instance of the statement -> loop coordinates }"""
+        return _loop_map(self, range(len(self.coordinates)))
+
+    @cached_property
     def padded(self) -> Set:
         """The instances, and the iterations that fill up their tiles."""
         found, frame = self.instances, self.statement.frame
@@ -108,8 +118,13 @@ class Run:
 
 def loop_map(stage: Stage, chosen: Sequence[int] | None = None) -> Map:
     """{ instance -> loop coordinates }, or some of them"""
+    if chosen is None or [*chosen] == [*range(len(stage.coordinates))]:
+        return stage.loops
+    return _loop_map(stage, chosen)
+
+
+def _loop_map(stage: Stage, chosen: Sequence[int]) -> Map:
     frame = stage.statement.frame
-    chosen = range(len(stage.coordinates)) if chosen is None else chosen
     plain = plain_dims(frame, [stage.coordinates[k] for k in chosen])
     return joined(frame, plain, [stage.values[k] for k in chosen[len(plain) :]])
 

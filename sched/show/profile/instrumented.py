@@ -54,7 +54,7 @@ def plain(kernel: Kernel, strided: bool) -> Plain:
     """The loops of the code that runs on contiguous arrays, or on others."""
     program = kernel._schedule.loop_program
     with uncollected():
-        module = build(program, strided=strided, checks=kernel._checks)
+        module = build(program, strided=strided, checks=kernel._checks, points=False)
         flat = passed(module, Log(), kernel._first)
         names = stage_names(program)
         return Plain(kernel, module, flat, names, counts(module, names))

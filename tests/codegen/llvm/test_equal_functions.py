@@ -48,7 +48,7 @@ def test_equal_nests_are_one_function_that_is_called_with_other_buffers(
 
 OTHER = {
     "another constant": nest(b, y, by=2),
-    "another scalar type": nest(b, y, to=op("mul", n, integer(1), dtype=int64)),
+    "another end": nest(b, y, to=op("mul", n, integer(2), dtype=int64)),
     "what it reads may be written": nest(b, c),
     "what it reads is what it writes": nest(b, b),
     "another way of the loop": loop(i, 0, n, ir.If(lt(i, 3), nest(b, y).body)),

@@ -81,11 +81,11 @@ def test_whole_vectors_have_no_masks() -> None:
         for i in [0, n):
           for j in [0, (m - 1) // 8 + 1):
             if 7 + j * 8 < m:
-              lanes ji#1 in [0, 0 + 8):
-                f[i, j * 8 + ji#1] = a[i, j * 8 + ji#1] * 2.0
+              lanes ji in [0, 0 + 8):
+                f[i, j * 8 + ji] = a[i, j * 8 + ji] * 2.0
             else:
-              lanes ji#1 in [0, 0 + 8):
-                f[i, j * 8 + ji#1] = a[i, j * 8 + ji#1 if ji#1 < min(m - j * 8, 8)] * 2.0 where ji#1 < min(m - j * 8, 8)
+              lanes ji in [0, 0 + 8):
+                f[i, j * 8 + ji] = a[i, j * 8 + ji if ji < min(m - j * 8, 8)] * 2.0 where ji < min(m - j * 8, 8)
         """,  # noqa: E501
     )  # fmt: skip
 
@@ -96,11 +96,11 @@ def test_whole_vectors_have_a_loop_of_their_own() -> None:
         """
         for i in [0, n):
           for j in [0, max(min((m - 1) // 8 + 1, (-7 + m - 1) // 8 + 1), 0)):
-            lanes ji#1 in [0, 0 + 8):
-              f[i, j * 8 + ji#1] = a[i, j * 8 + ji#1] * 2.0
+            lanes ji in [0, 0 + 8):
+              f[i, j * 8 + ji] = a[i, j * 8 + ji] * 2.0
           for j.1' in [max(min((m - 1) // 8 + 1, (-7 + m - 1) // 8 + 1), 0), (m - 1) // 8 + 1):
-            lanes ji#1 in [0, 0 + 8):
-              f[i, j.1' * 8 + ji#1] = a[i, j.1' * 8 + ji#1 if ji#1 < min(m - j.1' * 8, 8)] * 2.0 where ji#1 < min(m - j.1' * 8, 8)
+            lanes ji in [0, 0 + 8):
+              f[i, j.1' * 8 + ji] = a[i, j.1' * 8 + ji if ji < min(m - j.1' * 8, 8)] * 2.0 where ji < min(m - j.1' * 8, 8)
         """,  # noqa: E501
     )  # fmt: skip
 
@@ -119,12 +119,12 @@ def test_conditions_are_tested_in_front_of_loops_that_do_not_change_them() -> No
         for i in [0, (n - 1) // 8 + 1):
           if 7 + i * 8 < n:
             for k in [0, m):
-              fold ii#1 in [0, 0 + 8):
-                f[i * 8 + ii#1] = f[i * 8 + ii#1] + a[k, i * 8 + ii#1]
+              fold ii in [0, 0 + 8):
+                f[i * 8 + ii] = f[i * 8 + ii] + a[k, i * 8 + ii]
           else:
             for k in [0, m):
-              fold ii#1 in [0, 0 + 8):
-                f[i * 8 + ii#1] = f[i * 8 + ii#1 if ii#1 < min(n - i * 8, 8)] + a[k, i * 8 + ii#1 if ii#1 < min(n - i * 8, 8)] where ii#1 < min(n - i * 8, 8)
+              fold ii in [0, 0 + 8):
+                f[i * 8 + ii] = f[i * 8 + ii if ii < min(n - i * 8, 8)] + a[k, i * 8 + ii if ii < min(n - i * 8, 8)] where ii < min(n - i * 8, 8)
         """,  # noqa: E501
     )  # fmt: skip
 
