@@ -98,7 +98,7 @@ def _parts32(v: Term) -> tuple[Term, Term, Term]:
 
 
 def _parts64(v: Term) -> tuple[Term, Term, Term]:
-    n, f, minus_s, rest = log64_parts(v, 0.0, SERIES_64)
+    n, f, minus_s, rest = log64_parts(v, None, SERIES_64)
     return n, f, minus_s * rest
 
 
