@@ -56,7 +56,7 @@ FITS: dict[str, Fit] = {
     "arctan, float64": odd(atan, mpf("0.5625"), 14),
     "arcsinh, float32": odd(asinh, mpf("0.3"), 4, np.float32),
     "arcsinh, float64": odd(asinh, mpf("0.3"), 9),
-    "arctanh, float32": odd(atanh, mpf("0.2006"), 4, np.float32),
+    "arctanh, float32": odd(atanh, mpf("0.2006"), 3, np.float32),
     "arctanh, float64": odd(atanh, mpf("0.2006"), 8),
     "cbrt": inverse_cube_root(),
 }

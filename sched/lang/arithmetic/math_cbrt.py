@@ -28,7 +28,9 @@ _LIFT = 54
 def cbrt(x: Term) -> Term:
     a = absolute(x)
     tiny = a < 2.0 ** (1 - x.dtype.format.bias)
-    raised = _size(select(tiny, a * 2.0**_LIFT, a), select(tiny, constant(-_LIFT / 3, x.dtype), 0.0))
+    raised = _size(
+        select(tiny, a * 2.0**_LIFT, a), select(tiny, constant(-_LIFT / 3, x.dtype), 0.0)
+    )
     # Zeros, infinities and NaN are their own roots.
     rare = select(apply("and", a > 0.0, a < inf), raised, a)
     size = rarely(is_special(a), rare, _size(a, None))
@@ -38,8 +40,9 @@ def cbrt(x: Term) -> Term:
 def _size(a: Term, lift: Term | None) -> Term:
     """The root of a normal number above zero, times 2**lift.
 
-    a = 2**(3 k) t with 1 <= t < 8. An approximation r of t**(-1/3) is made better once, by a step of
-    third order; then t r**2 is nearly the cube root, and a step of Newton's gives its last digits.
+    a = 2**(3 k) t with 1 <= t < 8. An approximation r of t**(-1/3) is made better once, by a step
+    of third order; then t r**2 is nearly the cube root, and a step of Newton's gives its last
+    digits.
     """
     f = a.dtype.format
     m = from_bits((bits(a) & ((1 << f.mantissa) - 1)) | (f.bias << f.mantissa))

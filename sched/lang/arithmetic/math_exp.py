@@ -16,7 +16,6 @@ from .math_terms import (
     Term,
     absolute,
     apply,
-    at_least,
     at_most,
     bits,
     constant,

@@ -8,7 +8,7 @@ its rounding then hardly counts next to n log(2).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import inf, log2, nan
+from math import inf, nan
 
 from ..nodes.dtypes import float32, float64, int32, int64
 from .math_terms import (
@@ -65,15 +65,18 @@ def usually_normal(x: Term, of: Logarithm) -> Term:
     return rarely(is_special(x), rare, of(x, None))
 
 
-def is_special(x: Term, most: float = inf) -> Term:
-    """Whether x is no normal number above zero and below a power of two. The bits of such a one are
-    between those of the smallest one and those of the largest: a comparison of signed integers once
-    they begin with the least of these."""
-    f, integer = x.dtype.format, for_type(_SIGNED, x.dtype)
-    least, first = 1 << f.mantissa, 1 << (integer.bits - 1)
-    end = 2 * f.bias + 1 if most == inf else f.bias + int(log2(most))
-    moved = cast(bits(x) + (first - least), integer)
-    return moved > (end << f.mantissa) - least - first - 1
+def is_special(x: Term) -> Term:
+    """Whether x is no normal number above zero."""
+    return is_outside(x, 2.0 ** (1 - x.dtype.format.bias), inf)
+
+
+def is_outside(x: Term, least: float, end: float) -> Term:
+    """Whether x is not in a range of normal numbers above zero, which does not have its end. The
+    bits of those in it are between those of both: a comparison of signed integers once they begin
+    with the least of these."""
+    integer = for_type(_SIGNED, x.dtype)
+    low, high, first = x.dtype.bits_of(least), x.dtype.bits_of(end), x.dtype.format.sign
+    return cast(bits(x) + (first - low), integer) > high - low - first - 1
 
 
 def with_limits(x: Term, found: Term) -> Term:
@@ -114,17 +117,26 @@ def log64_parts(
     Args:
         series: -c, as `SERIES_64` is.
     """
+    n, f = split64(x, lift)
+    minus_s = f / (-2.0 - f)
+    return n, f, minus_s, rest64(f, minus_s, series)
+
+
+def split64(x: Term, lift: Term | None) -> tuple[Term, Term]:
+    """n and f, where x = 2**(n - lift) (1 + f) is a normal float64 and f is exact."""
     mantissa, bias = x.dtype.format.mantissa, x.dtype.format.bias
     shifted = bits(x) + (ONE_64 - SQRT_HALF_64)
     f = from_bits((shifted & ((1 << mantissa) - 1)) + SQRT_HALF_64) - 1.0
     # n + bias becomes a float as the lowest bits of 2**52 + n + bias: there is no instruction to
     # convert 64-bit integers before AVX-512.
     n = from_bits((shifted >> mantissa) | _TWO_52) - (2.0**52 + bias)
-    n = n if lift is None else n + lift
-    minus_s = f / (-2.0 - f)
+    return n if lift is None else n + lift, f
+
+
+def rest64(f: Term, minus_s: Term, series: Sequence[float]) -> Term:
+    """f - R, for s = f / (2 + f)."""
     square = minus_s * minus_s
-    rest = fma(square, polynomial(square, series), f)
-    return n, f, minus_s, rest
+    return fma(square, polynomial(square, series), f)
 
 
 _FINITE = {float32: _log32, float64: log64}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf, nan
 
-from ..nodes.dtypes import DType, float32, float64, int32
+from ..nodes.dtypes import DType, float32, float64
 from .math_log import SERIES_64, log32_parts, log64_parts
 from .math_sums import two_product
 from .math_terms import (
@@ -19,7 +19,6 @@ from .math_terms import (
     at_least,
     at_most,
     bits,
-    cast,
     constant,
     fma,
     for_type,

@@ -85,8 +85,8 @@ def _sum(
     of_2: tuple[float, float],
     series: Sequence[float],
 ) -> Term:
-    """n log(2) + log(1 + f) + `more`, for 2**23 n. What the product of f rounds off, and the sum of it and the
-    first part of n log(2), is exact, and is added to what is much smaller."""
+    """n log(2) + log(1 + f) + `more`, from 2**23 n. What the product of f rounds off, and the sum
+    of it and the first part of n log(2), is exact, and is added to what is much smaller."""
     product = f * of_e[0] if of_e[0] != 1 else f
     exact = scaled * (of_2[0] * UNIT_32)
     total = exact + product

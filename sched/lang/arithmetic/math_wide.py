@@ -20,8 +20,7 @@ from .math_log import (
     ONE_64,
     SERIES_64,
     SQRT_HALF_64,
-    Logarithm,
-    is_special,
+    is_outside,
     log64,
     log64_parts,
     usually_normal,
@@ -57,7 +56,14 @@ _EXP = {
     float32: tuple(1 / factorial(k) for k in range(2, 9)),
     float64: exp_coefficients(float64),
 }
-_SINH = tuple(1 / factorial(k) for k in range(3, 15, 2))
+_SINH = {
+    float32: tuple(1 / factorial(k) for k in range(3, 11, 2)),
+    float64: tuple(1 / factorial(k) for k in range(3, 15, 2)),
+}
+_COSH = {
+    float32: tuple(1 / factorial(k) for k in range(2, 10, 2)),
+    float64: tuple(1 / factorial(k) for k in range(2, 14, 2)),
+}
 #: Below it the functions of which it is said are their arguments.
 _SMALL = 2.0**-54
 
@@ -121,25 +127,38 @@ def _expm1(dtype: DType, x: Term) -> Term:
     return select(absolute(x) < _SMALL, x, 2.0 * (total + (rest + off)))
 
 
-def _halves(dtype: DType, a: Term) -> tuple[Term, Term, Term, Term]:
-    """e**a / 4 and e**-a / 4, each in two parts, for 0 <= a <= 710.6."""
-    s, middle, rest = _scaled_exp(dtype, a, 2)
-    total, off = _fast_sum(s, middle)
-    up, low = _fast_sum(total, rest + off)
-    down = 0.0625 / up
-    missing = fma(-1.0 * down, up, 0.0625) - down * low
-    return up, low, down, missing * (16.0 * down)
-
-
 def _sinh(dtype: DType, x: Term) -> Term:
-    """The half of e**a - e**-a, a = |x|; below 0.35, where that would cancel, a polynomial."""
+    """a sinh r and b cosh r, where |x| = n log(2) + r, a = (2**n + 2**-n) / 2 and
+    b = (2**n - 2**-n) / 2. Where n is 0 it is sinh r alone: nothing cancels."""
     a = absolute(x)
-    up, up_low, down, down_low = _halves(dtype, at_most(a, 710.6))
-    total, off = _fast_sum(up, -1.0 * down)
-    large = 2.0 * (total + (off + (up_low - down_low)))
-    square = a * a
-    small = fma(a * square, polynomial(square, _SINH), a)
-    return from_bits(bits(select(a < 0.35, small, large)) | (bits(x) & float64.format.sign))
+    if dtype == float32:
+        size = _sinh_parts(dtype, at_most(a, 100.0), 1)
+    else:
+        large = 2.0**8 * _sinh_parts(dtype, at_most(a, 712.0), 9)
+        size = rarely(a > 707.0, large, _sinh_parts(dtype, a, 1))
+    return from_bits(bits(size) | (bits(x) & float64.format.sign))
+
+
+def _sinh_parts(dtype: DType, x: Term, less: int) -> Term:
+    """sinh x / 2**(less - 1) for x >= 0."""
+    shifter = _SHIFTER + _BIAS - less
+    shifted = fma(x, _LOG2_E[0], shifter)
+    n = shifted - shifter
+    high = fma(n, -_LN2[0], x)
+    low = n * -_LN2[1]
+    r = high + low
+    up = power_of_two(bits(shifted))
+    # 2**(-n - less), whose exponent is what this one's lacks to a constant.
+    down = from_bits((2 * (_BIAS - less) << float64.format.mantissa) - bits(up))
+    if less > 1:
+        down = constant(0.0, float64)  # next to 2**1000
+    of_cosh, of_sinh = up - down, up + down
+    total = fma(of_sinh, high, of_cosh)
+    off = fma(of_sinh, high, of_cosh - total)
+    square = r * r
+    sinh = fma(r * square, polynomial(square, _SINH[dtype]), low)  # without `high`
+    cosh = square * polynomial(square, _COSH[dtype])  # without 1
+    return total + fma(of_cosh, cosh, fma(of_sinh, sinh, off))
 
 
 def _cosh(dtype: DType, x: Term) -> Term:
@@ -181,7 +200,7 @@ def _log1p(dtype: DType, x: Term) -> Term:
     found = fma(n, _LN2[0], f + low)
     # -0.0 is its own logarithm. All others have the sign of x anyway.
     usual = from_bits(bits(found) | (bits(x) & x.dtype.format.sign))
-    return rarely(is_special(u, 2.0**1000), with_limits(u, log64(u, None)), usual)
+    return rarely(is_outside(u, 2.0**-1022, 2.0**1000), with_limits(u, log64(u, None)), usual)
 
 
 def _inverse(u: Term, minus_s: Term) -> Term:
