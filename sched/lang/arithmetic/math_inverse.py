@@ -1,5 +1,4 @@
-"""arcsinh, arccosh and arctanh: logarithms of numbers that come with what they round off, and
-polynomials where these logarithms would cancel."""
+"""arcsinh, arccosh and arctanh: logarithms of numbers that come with what they round off."""
 
 from __future__ import annotations
 
@@ -43,13 +42,16 @@ _LARGE = 2.0**30
 
 
 def arcsinh(x: Term) -> Term:
+    """The logarithm of a + sqrt(a**2 + 1), a = |x|. Where a is small, what the sum rounds off has
+    nearly all; float32 takes a polynomial there, which has nothing but its own rounding."""
     a = absolute(x)
     square, rest = two_product(a, a)
     total, off = two_sum(square, constant(1.0, x.dtype))
     found = _log_of_sum(a, (total, off + rest), True)
-    large = rarely(a > _LARGE, _log_of_twice(a), found)
-    small = fma(a * square, polynomial(square, for_type(ARCSINH, x.dtype)), a)
-    return _with_sign(select(a < 0.3, small, large), x)
+    size = rarely(a > _LARGE, _log_of_twice(a), found)
+    if x.dtype == float32:
+        size = select(a < 0.3, fma(a * square, polynomial(square, ARCSINH), a), size)
+    return _with_sign(size, x)
 
 
 def arccosh(x: Term) -> Term:

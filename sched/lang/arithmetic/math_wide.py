@@ -153,12 +153,13 @@ def _sinh_parts(dtype: DType, x: Term, less: int) -> Term:
     if less > 1:
         down = constant(0.0, float64)  # next to 2**1000
     of_cosh, of_sinh = up - down, up + down
+    low_of_cosh = (up - of_cosh) - down
     total = fma(of_sinh, high, of_cosh)
     off = fma(of_sinh, high, of_cosh - total)
     square = r * r
     sinh = fma(r * square, polynomial(square, _SINH[dtype]), low)  # without `high`
     cosh = square * polynomial(square, _COSH[dtype])  # without 1
-    return total + fma(of_cosh, cosh, fma(of_sinh, sinh, off))
+    return total + fma(of_cosh, cosh, fma(of_sinh, sinh, off + low_of_cosh))
 
 
 def _cosh(dtype: DType, x: Term) -> Term:
