@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from mpmath import asin, asinh, atan, atanh, cos, mpf, pi, sin, sqrt
+from mpmath import asin, asinh, atan, atanh, cos, mpf, pi, sin, sqrt, tan
 from remez import Fit
 
 
@@ -50,13 +50,14 @@ FITS: dict[str, Fit] = {
     "sin, float64": odd(sin, QUARTER, 6),
     "cos, float32": cosine(QUARTER, 3, np.float32),
     "cos, float64": cosine(QUARTER, 6),
+    "tan, float32": odd(tan, QUARTER, 7, np.float32),
+    "tan, float64": odd(tan, QUARTER, 14),
     "arcsin, float32": odd(asin, mpf("0.5"), 6, np.float32),
     "arcsin, float64": odd(asin, mpf("0.5"), 13),
     "arctan, float32": odd(atan, mpf("0.5625"), 6, np.float32),
     "arctan, float64": odd(atan, mpf("0.5625"), 14),
     "arcsinh, float32": odd(asinh, mpf("0.3"), 4, np.float32),
-    "arcsinh, float64": odd(asinh, mpf("0.3"), 9),
-    "arctanh, float32": odd(atanh, mpf("0.1716"), 3, np.float32),
-    "arctanh, float64": odd(atanh, mpf("0.1716"), 8),
+    "arctanh, float32": odd(atanh, mpf("0.2006"), 3, np.float32),
+    "arctanh, float64": odd(atanh, mpf("0.2006"), 8),
     "cbrt": inverse_cube_root(),
 }

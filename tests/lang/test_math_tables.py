@@ -23,10 +23,11 @@ FOLDER = Path(__file__).parents[2] / "benchmarks" / "functions"
 KNOWN = {
     "sin, float32": math_trig._CONSTANTS[float32].sin,
     "cos, float32": math_trig._CONSTANTS[float32].cos,
+    "tan, float32": math_trig._CONSTANTS[float32].tan,
     "arcsin, float32": tables.ARCSIN[float32],
     "arctan, float32": tables.ARCTAN[float32],
     "arctanh, float32": tables.ARCTANH[float32],
-    "arcsinh, float32": tables.ARCSINH[float32],
+    "arcsinh, float32": tables.ARCSINH,
     "log2, float32": math_single._SERIES_2,
     "cbrt": tables.CUBE_ROOT,
     "fast_exp, float32": math_fast._EXP[float32],

@@ -25,6 +25,7 @@ from .math_terms import (
     for_type,
     from_bits,
     polynomial,
+    rarely,
     select,
 )
 
@@ -34,8 +35,8 @@ class _Constants:
     """The constants in one float type.
 
     pi: the sum of two numbers.
-    low, high: points whose larger coordinate is below `low` are moved `up`, those above `high` down
-        by 2**-8, so that no quotient loses digits and no sum overflows.
+    low, high: points whose larger coordinate is not above `low` are moved `up`, those above `high`
+        down by 2**-8, so that no quotient loses digits and no sum overflows.
     most: more than coordinates are then.
     """
 
@@ -107,15 +108,15 @@ def arctan2(y: Term, x: Term) -> Term:
     are the same number."""
     c, dtype = for_type(_CONSTANTS, x.dtype), x.dtype
     a, b = absolute(y), absolute(x)
+    mirrored = apply("ne", bits(x) & dtype.format.sign, 0)
+    usual = _angle(a * c.up, b * c.up, mirrored)
     large = select(a > b, a, b)
     scale = select(large > c.high, constant(2.0**-8, dtype), 1.0)
-    scale = select(large < c.low, constant(c.up, dtype), scale)
     a, b = (
         at_most(p * select(apply("and", q.equals(inf), p < inf), 0.0, scale), c.most)
         for p, q in ((a, b), (b, a))
     )
-    mirrored = apply("ne", bits(x) & dtype.format.sign, 0)
-    return _with_sign(_angle(a, b, mirrored), y)
+    return _with_sign(rarely(large > c.low, _angle(a, b, mirrored), usual), y)
 
 
 def _angle(a: Term, b: Term, mirrored: Term | None = None) -> Term:

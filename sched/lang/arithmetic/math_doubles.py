@@ -120,7 +120,7 @@ def log_double(dtype: DType, x: Term, low: Term | None = None) -> Double:
     """The natural logarithm of x + low, for a result of `dtype`; x is positive and finite, and for
     float32 it is normal."""
     if dtype == float32:
-        n, f, minus_s, rest = log64_parts(x, 0.0, SERIES_64)
+        n, f, minus_s, rest = log64_parts(x, None, SERIES_64)
         return Double(fma(n, LN2[0], f + fma(minus_s, rest, n * LN2[1])))
     tiny = x < 2.0 ** (1 - _BIAS)
     lift = select(tiny, constant(-54.0, float64), 0.0)

@@ -8,19 +8,23 @@ exponent, the same bits are 2**n.
 
 from __future__ import annotations
 
+from math import inf
+
 from ...records import dataclass
 from ..nodes.dtypes import DType, float32, float64
 from .math_terms import (
     Term,
     absolute,
-    at_least,
+    apply,
     at_most,
     bits,
+    constant,
     fma,
     for_type,
     from_bits,
     polynomial,
     power_of_two,
+    rarely,
     select,
 )
 
@@ -33,6 +37,7 @@ class _Constants:
     ln2: log(2) as the sum of two numbers. Both have full length: an fma makes x - n ln2[0] exact.
     exp: c[k] of e**r = 1 + r + r**2 (c[0] + c[1] r + ...), |r| <= log(2) / 2.
     least, most: e**x is 0 at and below `least`, inf at and above `most`.
+    usual: e**x is a normal number for |x| up to it.
     tanh: t[k] of tanh x = x + x**3 (t[0] + t[1] x**2 + ...), |x| < small.
     small, one: tanh is computed by `tanh` below `small`, and is 1 from `one` on.
     """
@@ -42,6 +47,7 @@ class _Constants:
     exp: tuple[float, ...]
     least: float
     most: float
+    usual: float
     small: float
     tanh: tuple[float, ...]
     one: float
@@ -57,6 +63,7 @@ _CONSTANTS: dict[DType, _Constants] = {
         ),
         least=-104.0,
         most=89.0,
+        usual=87.0,
         small=1.0,
         tanh=(
             -0.33333295583724976, 0.13332346081733704, -0.05387984588742256, 0.0214866753667593,
@@ -74,6 +81,7 @@ _CONSTANTS: dict[DType, _Constants] = {
         ),
         least=-745.2,
         most=710.0,
+        usual=708.0,
         small=0.7,
         tanh=(
             -0.3333333333333309, 0.13333333333298936, -0.053968253951456754, 0.021869488123795234,
@@ -97,12 +105,27 @@ _MARGIN = 64
 
 def exp(x: Term) -> Term:
     """e**x."""
-    c, f = for_type(_CONSTANTS, x.dtype), x.dtype.format
-    n, p = _reduce(at_least(at_most(x, c.most), c.least), 1.0, 2 * f.bias)
+    c = for_type(_CONSTANTS, x.dtype)
+    n, p = _reduce(x, 1.0, x.dtype.format.bias)
+    return power_within(x, (c.least, c.most, c.usual), p, n)
+
+
+def power_within(x: Term, limits: tuple[float, float, float], p: Term, n: Term) -> Term:
+    """p 2**n, which is a power with the exponent x; n + bias is in the lowest bits of an integer.
+
+    Args:
+        limits: the power is 0 at and below the first, inf at and above the second, and 2**n and it
+            are normal numbers as long as |x| is not above the third.
+    """
+    least, most, usual = limits
     # n reaches beyond the exponents of normal numbers, but its halves do not. Only the last of the
     # two products rounds, also where it is denormal.
-    half = n >> 1
-    return p * power_of_two(half) * power_of_two(n - half)
+    twice = n + x.dtype.format.bias
+    half = twice >> 1
+    found = p * power_of_two(half) * power_of_two(twice - half)
+    end = select(x < 0.0, constant(0.0, x.dtype), inf)
+    rare = select(apply("and", x > least, x < most), found, end)
+    return rarely(absolute(x) > usual, rare, p * power_of_two(n))
 
 
 def sigmoid(x: Term) -> Term:

@@ -170,7 +170,7 @@ def _log32(x: Term) -> Term:
 
 
 def _log64(x: Term) -> Term:
-    n, f, minus_s, rest = log64_parts(x, 0.0, _LOG_64)
+    n, f, minus_s, rest = log64_parts(x, None, _LOG_64)
     return fma(n, _LN2[float64][0], fma(minus_s, rest, f))
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from math import inf, nan
 
 from ...records import dataclass
-from ..nodes.dtypes import DType, float32, float64, int32
-from .math_log import SERIES_64, log64_parts
+from ..nodes.dtypes import DType, float32, float64
+from .math_log import SERIES_64, log32_parts, log64_parts
 from .math_sums import two_product
 from .math_terms import (
     Term,
@@ -19,7 +19,6 @@ from .math_terms import (
     at_least,
     at_most,
     bits,
-    cast,
     constant,
     fma,
     for_type,
@@ -98,7 +97,7 @@ def _of_floats(x: Term, y: Term) -> Term:
     """What is not usual is every x that is not a normal number above zero, and every result that is
     not one, or next to one that is not."""
     c = for_type(_CONSTANTS, x.dtype)
-    n, f = _parts(x, 0.0)
+    n, f = _parts(x, None)
     e, e_low = _exponent(y, n, f)
     n, p = _exp2(e, e_low)
     found = from_bits(bits(p) + (n << x.dtype.format.mantissa))
@@ -138,15 +137,9 @@ def _special(x: Term, y: Term) -> Term:
     return select(apply("or", x.equals(1.0), y.equals(0.0)), constant(1.0, dtype), defined)
 
 
-def _parts(x: Term, lift: Term | float) -> tuple[Term, Term]:
+def _parts(x: Term, lift: Term | None) -> tuple[Term, Term]:
     """n / unit and f, where x = 2**(n - lift) (1 + f) is a normal number."""
-    if x.dtype == float64:
-        n, f, *_ = log64_parts(x, lift, SERIES_64)
-        return n, f
-    exponent = (bits(x) - _SQRT_HALF_32) & 0xFF800000
-    f = from_bits(bits(x) - exponent) - 1.0
-    n = cast(cast(exponent, int32), float32)
-    return (fma(lift, 2.0**23, n) if isinstance(lift, Term) else n), f
+    return log32_parts(x, lift) if x.dtype == float32 else log64_parts(x, lift, SERIES_64)[:2]
 
 
 def _exponent(y: Term, n: Term, f: Term) -> tuple[Term, Term]:

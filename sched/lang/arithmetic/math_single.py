@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..nodes.dtypes import float32
-from .math_log import SERIES_32, exponent_and_fraction, with_limits
+from .math_exp import power_within
+from .math_log import SERIES_32, UNIT_32, log32_parts, usually_normal, with_limits
 from .math_terms import (
     Term,
     absolute,
-    at_least,
-    at_most,
     bits,
     fma,
     polynomial,
-    power_of_two,
     select,
 )
 
@@ -50,14 +48,13 @@ _SMALL = 2.0**-26
 
 
 def exp2(x: Term) -> Term:
-    """2**n 2**r, n being the nearest integer; r is exact."""
-    x = at_least(at_most(x, 129.0), -151.0)
-    shifter = 1.5 * 2.0**_FORMAT.mantissa + 2 * _FORMAT.bias
+    """2**n 2**r, n being the nearest integer; r is exact. It is computed as 2**(n + 1) times a
+    half: the bias and one make an even number, by which a tie goes to an even n."""
+    shifter = 1.5 * 2.0**_FORMAT.mantissa + _FORMAT.bias + 1
     shifted = x + shifter
     r = x - (shifted - shifter)
-    n, p = bits(shifted), fma(polynomial(r, _EXP2), r, 1.0)
-    half = n >> 1
-    return p * power_of_two(half) * power_of_two(n - half)
+    p = fma(polynomial(r, [c / 2 for c in _EXP2]), r, 0.5)
+    return power_within(x, (-151.0, 129.0, 126.0), p, bits(shifted))
 
 
 def _logarithm(
@@ -65,11 +62,10 @@ def _logarithm(
 ) -> Callable[[Term], Term]:
     """The logarithm of a base, of which `of_e` and `of_2` are those of e and 2."""
 
-    def logarithm(x: Term) -> Term:
-        n, f = exponent_and_fraction(x)
-        return with_limits(x, _sum(n, f, None, of_e, of_2, series))
+    def logarithm(x: Term, lift: Term | None) -> Term:
+        return _sum(*log32_parts(x, lift), None, of_e, of_2, series)
 
-    return logarithm
+    return lambda x: usually_normal(x, logarithm)
 
 
 def log1p(x: Term) -> Term:
@@ -77,29 +73,28 @@ def log1p(x: Term) -> Term:
     u = 1.0 + x
     of_x = u - 1.0
     c = (1.0 - (u - of_x)) + (x - of_x)
-    n, f = exponent_and_fraction(u, is_normal=True)
-    found = _sum(n, f, c / u, (1.0, 0.0), _LN2, SERIES_32)
+    found = _sum(*log32_parts(u, None), c / u, (1.0, 0.0), _LN2, SERIES_32)
     return select(absolute(x) < _SMALL, x, with_limits(u, found))
 
 
 def _sum(
-    n: Term,
+    scaled: Term,
     f: Term,
     more: Term | None,
     of_e: tuple[float, float],
     of_2: tuple[float, float],
     series: Sequence[float],
 ) -> Term:
-    """n log(2) + log(1 + f) + `more`. What the product of f rounds off, and the sum of it and the
-    first part of n log(2), is exact, and is added to what is much smaller."""
+    """n log(2) + log(1 + f) + `more`, from 2**23 n. What the product of f rounds off, and the sum
+    of it and the first part of n log(2), is exact, and is added to what is much smaller."""
     product = f * of_e[0] if of_e[0] != 1 else f
-    exact = n * of_2[0]
+    exact = scaled * (of_2[0] * UNIT_32)
     total = exact + product
     off = (exact - total) + product
     if of_e[0] != 1:
         off = off + fma(f, of_e[0], -1.0 * product)
     if of_2[1]:
-        off = fma(n, of_2[1], off)
+        off = fma(scaled, of_2[1] * UNIT_32, off)
     if of_e[1]:
         off = fma(f, of_e[1], off)
     if more is not None:

@@ -15,8 +15,17 @@ from math import factorial, inf
 
 from ..nodes.dtypes import DType, float32, float64
 from . import math_single
-from .math_exp import exp_coefficients
-from .math_log import SERIES_64, log64_parts, with_limits
+from .math_exp import exp_coefficients, power_within
+from .math_log import (
+    ONE_64,
+    SERIES_64,
+    SQRT_HALF_64,
+    is_outside,
+    log64,
+    log64_parts,
+    usually_normal,
+    with_limits,
+)
 from .math_terms import (
     Term,
     absolute,
@@ -31,6 +40,7 @@ from .math_terms import (
     from_bits,
     polynomial,
     power_of_two,
+    rarely,
     select,
 )
 
@@ -46,7 +56,14 @@ _EXP = {
     float32: tuple(1 / factorial(k) for k in range(2, 9)),
     float64: exp_coefficients(float64),
 }
-_SINH = tuple(1 / factorial(k) for k in range(3, 15, 2))
+_SINH = {
+    float32: tuple(1 / factorial(k) for k in range(3, 11, 2)),
+    float64: tuple(1 / factorial(k) for k in range(3, 15, 2)),
+}
+_COSH = {
+    float32: tuple(1 / factorial(k) for k in range(2, 10, 2)),
+    float64: tuple(1 / factorial(k) for k in range(2, 14, 2)),
+}
 #: Below it the functions of which it is said are their arguments.
 _SMALL = 2.0**-54
 
@@ -69,14 +86,15 @@ def cast_to(x: Term, to: DType) -> Term:
 
 # powers -------------------------------------------------------------------------------------------
 def _exp2(dtype: DType, x: Term) -> Term:
-    """2**n e**(r log(2)), n being the nearest integer; the product with log(2) has two parts."""
-    x = at_least(at_most(x, 1025.0), -1080.0)
-    n, r = _split(x, 1.0, 2 * _BIAS, x)
-    high = r * _LN2[0]
-    low = fma(r, _LN2[1], fma(r, _LN2[0], -1.0 * high))
-    p = 1.0 + (high + fma(high * high, polynomial(high, _EXP[dtype]), low))
-    half = n >> 1
-    return p * power_of_two(half) * power_of_two(n - half)
+    """2**n e**(r log(2)), n being the nearest integer; the product with log(2) has two parts. It is
+    computed as 2**(n + 1) times a half: the bias and one make an even number, by which a tie goes
+    to an even n."""
+    n, r = _split(x, 1.0, _BIAS + 1, x)
+    high = r * (_LN2[0] / 2)
+    low = fma(r, _LN2[1] / 2, fma(r, _LN2[0] / 2, -1.0 * high))
+    series = [c * 2.0 ** (k + 1) for k, c in enumerate(_EXP[dtype])]
+    p = 0.5 + (high + fma(high * high, polynomial(high, series), low))
+    return power_within(x, (-1080.0, 1025.0, 1020.0), p, n)
 
 
 def _split(x: Term, scale: float, offset: int, of: Term) -> tuple[Term, Term]:
@@ -109,25 +127,39 @@ def _expm1(dtype: DType, x: Term) -> Term:
     return select(absolute(x) < _SMALL, x, 2.0 * (total + (rest + off)))
 
 
-def _halves(dtype: DType, a: Term) -> tuple[Term, Term, Term, Term]:
-    """e**a / 4 and e**-a / 4, each in two parts, for 0 <= a <= 710.6."""
-    s, middle, rest = _scaled_exp(dtype, a, 2)
-    total, off = _fast_sum(s, middle)
-    up, low = _fast_sum(total, rest + off)
-    down = 0.0625 / up
-    missing = fma(-1.0 * down, up, 0.0625) - down * low
-    return up, low, down, missing * (16.0 * down)
-
-
 def _sinh(dtype: DType, x: Term) -> Term:
-    """The half of e**a - e**-a, a = |x|; below 0.35, where that would cancel, a polynomial."""
+    """a sinh r and b cosh r, where |x| = n log(2) + r, a = (2**n + 2**-n) / 2 and
+    b = (2**n - 2**-n) / 2. Where n is 0 it is sinh r alone: nothing cancels."""
     a = absolute(x)
-    up, up_low, down, down_low = _halves(dtype, at_most(a, 710.6))
-    total, off = _fast_sum(up, -1.0 * down)
-    large = 2.0 * (total + (off + (up_low - down_low)))
-    square = a * a
-    small = fma(a * square, polynomial(square, _SINH), a)
-    return from_bits(bits(select(a < 0.35, small, large)) | (bits(x) & float64.format.sign))
+    if dtype == float32:
+        size = _sinh_parts(dtype, at_most(a, 100.0), 1)
+    else:
+        large = 2.0**8 * _sinh_parts(dtype, at_most(a, 712.0), 9)
+        size = rarely(a > 707.0, large, _sinh_parts(dtype, a, 1))
+    return from_bits(bits(size) | (bits(x) & float64.format.sign))
+
+
+def _sinh_parts(dtype: DType, x: Term, less: int) -> Term:
+    """sinh x / 2**(less - 1) for x >= 0."""
+    shifter = _SHIFTER + _BIAS - less
+    shifted = fma(x, _LOG2_E[0], shifter)
+    n = shifted - shifter
+    high = fma(n, -_LN2[0], x)
+    low = n * -_LN2[1]
+    r = high + low
+    up = power_of_two(bits(shifted))
+    # 2**(-n - less), whose exponent is what this one's lacks to a constant.
+    down = from_bits((2 * (_BIAS - less) << float64.format.mantissa) - bits(up))
+    if less > 1:
+        down = constant(0.0, float64)  # next to 2**1000
+    of_cosh, of_sinh = up - down, up + down
+    low_of_cosh = (up - of_cosh) - down
+    total = fma(of_sinh, high, of_cosh)
+    off = fma(of_sinh, high, of_cosh - total)
+    square = r * r
+    sinh = fma(r * square, polynomial(square, _SINH[dtype]), low)  # without `high`
+    cosh = square * polynomial(square, _COSH[dtype])  # without 1
+    return total + fma(of_cosh, cosh, fma(of_sinh, sinh, off + low_of_cosh))
 
 
 def _cosh(dtype: DType, x: Term) -> Term:
@@ -147,15 +179,16 @@ def _fast_sum(a: Term, b: Term) -> tuple[Term, Term]:
 def _logarithm(in_one: tuple[float, float], in_n: tuple[float, float]) -> Callable[..., Term]:
     """log(x) times a number `in_one`, of which `in_n` is the product with log(2)."""
 
-    def logarithm(dtype: DType, x: Term) -> Term:
-        n, f, rest = _parts(x)
+    def logarithm(x: Term, lift: Term | None) -> Term:
+        n, f, minus_s, of_s = log64_parts(x, lift, SERIES_64)
+        rest = minus_s * of_s
         product = f * in_one[0]
         low = fma(f, in_one[0], -1.0 * product)
         total, off = _fast_sum(n * in_n[0], product)
         low = fma(rest, in_one[0], fma(f, in_one[1], fma(n, in_n[1], low)))
-        return with_limits(x, total + (off + low))
+        return total + (off + low)
 
-    return logarithm
+    return lambda dtype, x: usually_normal(x, logarithm)
 
 
 def _log1p(dtype: DType, x: Term) -> Term:
@@ -163,17 +196,19 @@ def _log1p(dtype: DType, x: Term) -> Term:
     u = 1.0 + x
     of_x = u - 1.0
     c = (1.0 - (u - of_x)) + (x - of_x)
-    n, f, rest = _parts(u)
-    low = fma(n, _LN2[1], rest + c / u)
-    return select(absolute(x) < _SMALL, x, with_limits(u, fma(n, _LN2[0], f + low)))
+    n, f, minus_s, rest = log64_parts(u, None, SERIES_64)
+    low = fma(n, _LN2[1], fma(minus_s, rest, c * _inverse(u, minus_s)))
+    found = fma(n, _LN2[0], f + low)
+    # -0.0 is its own logarithm. All others have the sign of x anyway.
+    usual = from_bits(bits(found) | (bits(x) & x.dtype.format.sign))
+    return rarely(is_outside(u, 2.0**-1022, 2.0**1000), with_limits(u, log64(u, None)), usual)
 
 
-def _parts(x: Term) -> tuple[Term, Term, Term]:
-    """n, f and log(1 + f) - f, where x = 2**n (1 + f)."""
-    tiny = x < 2.0 ** (1 - _BIAS)
-    lift = select(tiny, constant(-54.0, float64), 0.0)
-    n, f, minus_s, rest = log64_parts(select(tiny, x * 2.0**54, x), lift, SERIES_64)
-    return n, f, minus_s * rest
+def _inverse(u: Term, minus_s: Term) -> Term:
+    """1 / u, nearly, where u = 2**n (1 + f), and the nearer the smaller f is: that of 1 + f is
+    (1 - s) / (1 + s) = 1 - 2 s + 2 s**2 - ..., where s = f / (2 + f)."""
+    power = (bits(u) + (ONE_64 - SQRT_HALF_64)) & 0xFFF0000000000000
+    return polynomial(minus_s, (1.0, 2.0, 2.0, 2.0)) * from_bits(2 * ONE_64 - power)
 
 
 # two arguments ------------------------------------------------------------------------------------
