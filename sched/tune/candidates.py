@@ -147,10 +147,10 @@ class Candidates:
             return
         own = self.statements[s.func]
         size = sum(s.operations.values()) + len(s.accesses)
-        counts = ROWS[1:] if _waits_for_floats(s) else ROWS[:1]
+        counts = ROWS[1:] if _waits_for_floats(s) else ROWS[:2]
         for jam, loop in enumerate(s.loops[:-1]):
             # What shares the loop with others must be taken apart from them, and come last.
-            is_free = not loop.is_shared or (jam == 0 and len(own) == 2 and s is own[-1])
+            is_free = not loop.is_shared or (jam == 0 and len(own) > 1 and s is own[-1])
             if loop.parallel:
                 continue  # rows that do not wait need not be behind each other
             if spot.at is None and is_free and not any(x.is_shared for x in s.loops[jam + 1 :]):
@@ -158,15 +158,16 @@ class Candidates:
                     yield _plan(s, "wave", (NONE, 1, 1, jam, rows), parallel=NONE)
 
     def _reduced_in_lanes(self, s: StatementFacts) -> list[int]:
-        """The only reduction of a statement, where lanes of vectors may have partial results."""
+        """The innermost reduction of a statement, where lanes of vectors may have partial
+        results."""
         sums = [k for k, x in enumerate(s.loops) if x.is_reduction]
         if s.kind != "reduction" and not (self.reassociates and s.kind == "float reduction"):
             return []
-        if len(sums) != 1 or len(self.statements[s.func]) != 2:
+        if not sums or len(self.statements[s.func]) != 2:
             return []
         if any(x.is_shared for x in s.loops):
             return []
-        return sums if all(a.strides[sums[0]] in (0, 1) for a in s.accesses) else []
+        return sums[-1:] if all(a.strides[sums[-1]] in (0, 1) for a in s.accesses) else []
 
     def _vectors(self, s: StatementFacts, extents: Sequence[int]) -> list[int]:
         """The loops that vectors suit best."""

@@ -80,7 +80,10 @@ MANY = 40
 
 
 def unhurried(effort: Effort) -> Effort:
-    """The same where no call waits for it, and many are expected."""
+    """The same where no call waits for it, and many are expected: then what takes long is looked at
+    as if it was asked for."""
+    if effort == QUICK:
+        effort = replace(THOROUGH, price=0.0, descends=False)
     return replace(effort, calls=MANY_CALLS, waits=False)
 
 

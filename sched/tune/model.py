@@ -33,6 +33,10 @@ LATENCY: Mapping[str, float] = {
 SUM, EXTREMUM = 4.0, 16.0
 """The same of a float that is added, and of a minimum or maximum of floats."""
 
+BETWEEN = 0.5
+"""The part of the shorter one of what units take and of what a result waits for that is not hidden
+behind the longer one: twice as many sums as there are waits for are not enough."""
+
 INTEGER_DIVISION = 20.0
 """Slots of a division of integers, of which there are no vectors."""
 
@@ -208,7 +212,8 @@ class Model:
         if held > self._registers:
             busy *= 1.5
         if begin and work.chained[begin - 1]:
-            busy = max(busy, self._chain(work) * cycle)
+            waits = self._chain(work) * cycle
+            busy = max(busy, waits) + BETWEEN * min(busy, waits)
         total = busy
         for at in reversed(range(begin)):
             turn = TURN if at == begin - 1 else ENTRY

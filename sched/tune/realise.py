@@ -129,7 +129,7 @@ class _Realisation:
             elif nest.plan.template == "lanes":
                 self._compute_partial_results(d, statement)
             elif nest.plan.template == "wave":
-                self._wave(statements[0].name, statement, nest)
+                self._wave(statements, statement, nest)
             elif nest.plan.template != "leave":
                 self._arrange(statement, nest)
         begin = d.spots[0]
@@ -161,12 +161,13 @@ class _Realisation:
         if order != _own(sorted(nest.loops, key=lambda x: (x.loop, -x.step)), statement):
             stage.reorder(*order)
 
-    def _wave(self, first: str, statement: StatementFacts, nest: Nest) -> None:
+    def _wave(self, own: Sequence[StatementFacts], statement: StatementFacts, nest: Nest) -> None:
         """Rows side by side, each behind the one before, apart from what shares their loop."""
         stage, jam = self._stage(statement.name), nest.plan.number("jam")
         rows, behind = (statement.loops[k].name for k in (jam, jam + 1))
         if statement.loops[jam].is_shared:
-            self._stage(first).fission(rows, after=first)
+            before = own[-2].name
+            self._stage(before).fission(rows, after=before)
         stage.skew(rows, behind, nest.skew)
         _split(stage, statement, nest)
         stage.reorder(*(x.name for x in nest.loops[jam:]))

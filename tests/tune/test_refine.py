@@ -69,7 +69,7 @@ def test_it_is_never_worse_and_stays_at_its_place(
 
 
 def test_little_gain_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    search = product(510, 512)
+    search = product(512, 512)
     p = search._beam()[0]
     monkeypatch.setattr(refine, "GAIN", 1.0)
     most = Refinement(search).descended(p)

@@ -204,9 +204,10 @@ def _facts_of(rewritten: RewrittenProgram, sizes: Mapping[str, int]) -> Facts:
 
 
 def axis_of(statement: Statement, dim: Var | RVar) -> int | None:
-    """The axis of what a statement computes that a dimension of it moves along."""
-    lhs = statement.definition.lhs
-    return next((axis for axis, x in enumerate(lhs) if dim in postorder(x)), None)
+    """The axis of what a statement computes that a dimension of it moves along; none where data say
+    which element an instance changes, as all instances may change any of them."""
+    lhs = enumerate(statement.definition.lhs)
+    return next((k for k, x in lhs if dim in postorder(x) and not reads_memory(x)), None)
 
 
 def kind_of(statement: Statement, model: Model) -> Kind:

@@ -91,27 +91,21 @@ def _window(
     extents = layouts.extents(func)
     middle = [(lo + hi) // 2 for lo, hi in ranges]
 
-    def needed(fixed: Sequence[int]) -> Box:
-        """The box that is read where the outermost loops have given values."""
+    def needed(fixed: Sequence[int]) -> list[Box]:
+        """The boxes that accesses read where the outermost loops have given values."""
         dims: dict[Node, Interval] = dict(zip(loops, ranges, strict=True))
         dims.update({x: (at, at) for x, at in zip(loops, fixed, strict=False)})
-        boxes = [_box(access, known, dims, extents) for access in reads]
-        return tuple(
-            (min(b[axis][0] for b in boxes), max(b[axis][1] for b in boxes))
-            for axis in range(len(extents))
-        )
+        return [_box(access, known, dims, extents) for access in reads]
 
+    whole = _widths(_hull(needed(())))
     found: list[LoopWindow] = []
     for k, loop in enumerate(loops):
         here = needed(middle[: k + 1])
         span = min(AHEAD, ranges[k][1] - middle[k])
         there = needed([*middle[:k], middle[k] + span])
-        steps = tuple(
-            (b[0] - a[0]) / span if span else 0.0 for a, b in zip(here, there, strict=True)
-        )
-        widths = tuple(hi - lo + 1 for lo, hi in here)
+        widths = _widths(_hull(here))
+        steps = _steps(here, there, span, [w < most for w, most in zip(widths, whole, strict=True)])
         found.append(LoopWindow(loop.name, widths, steps, _relation(widths, steps)))
-    whole = tuple(hi - lo + 1 for lo, hi in needed(()))
     names = layouts.model.program.names
     return Window(names[func], statement.name, whole, tuple(found))
 
@@ -130,6 +124,34 @@ def _box(
         if access.tensor.extents is not None:
             lo, hi = max(lo, 0), min(hi, extents[axis] - 1)
         found.append((lo, max(lo, min(hi, lo + extents[axis] - 1))))
+    return tuple(found)
+
+
+def _hull(boxes: Sequence[Box]) -> Box:
+    return tuple((min(lo for lo, _ in x), max(hi for _, hi in x)) for x in zip(*boxes, strict=True))
+
+
+def _widths(box: Box) -> tuple[int, ...]:
+    return tuple(hi - lo + 1 for lo, hi in box)
+
+
+def _steps(
+    here: Sequence[Box], there: Sequence[Box], span: int, parts: Sequence[bool]
+) -> tuple[float, ...]:
+    """By axis, how far an iteration moves what is read. Where all reads together begin at the same
+    element, one of them may go away from the others, as `d[j]` goes away from `d[i]` along j.
+
+    Args:
+        span: iterations from here to there.
+        parts: by axis, whether less than all is read.
+    """
+    found: list[float] = []
+    for axis, (a, b) in enumerate(zip(_hull(here), _hull(there), strict=True)):
+        moved = b[0] - a[0]
+        if not moved and parts[axis]:
+            each = (y[axis][0] - x[axis][0] for x, y in zip(here, there, strict=True))
+            moved = max(each, key=abs)
+        found.append(moved / span if span else 0.0)
     return tuple(found)
 
 

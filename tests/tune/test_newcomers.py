@@ -1,0 +1,77 @@
+"""Programs as they are written by who has read no more than how to write them."""
+
+from __future__ import annotations
+
+import numpy as np
+from gallery.case import normal
+from gallery.execute import assert_same
+
+import polysched as ps
+
+from .programs import i, j, m, n
+
+V3 = "x86-64-v3"
+
+
+def own_code(s: ps.Schedule) -> ps.Kernel:
+    """A kernel of a schedule for another machine, for this one."""
+    return s.for_target(ps.Schedule(s.program.outputs).target).compile()
+
+
+def test_what_data_choose_is_computed_once() -> None:
+    """Sums of rows by label: an instance of any row may change any sum, so no part of them is
+    enough for one sum."""
+    x, k = ps.Input("x", ps.float64, (n, m)), ps.RVar("k", 0, n)
+    label, total, f = ps.Func("label", (n,)), ps.Func("total", (m, m)), ps.Func("f", (m, m))
+    r = ps.RVar("r", 0, m)
+    label[i] = ps.argmax(x[i, r], r)
+    total[i, j] = 0
+    total[label[k], j] += x[k, j]
+    f[i, j] = total[i, j] / 2
+    s = ps.Schedule.auto(f, sizes={"n": 1000, "m": 16}, target=V3)
+    assert "total" not in {d.stage for d in s.directives if d.name == "compute_at"}
+    assert ps.facts(f).statement("total.update(0)").axes == (1, None)
+
+
+def test_what_is_read_at_two_places_is_needed_at_both() -> None:
+    """Covariances: of the columns of all rows, two are multiplied."""
+    x, k = ps.Input("x", ps.float64, (n, m)), ps.RVar("k", 0, n)
+    d, f = ps.Func("d", (n, m)), ps.Func("f", (m, m))
+    d[i, j] = x[i, j] - 1
+    f[i, j] = 0
+    f[i, j] += d[k, i] * d[k, j]
+    (window,) = (w for w in ps.facts(f).windows if w.producer == "d")
+    (along,) = (w for w in window.loops if w.loop == "j")
+    assert along.steps == (0, 1)
+    s = ps.Schedule.auto(f, sizes={"n": 2000, "m": 100}, threads=2, target=V3)
+    assert "compute_at" not in [x.name for x in s.directives if x.stage == "d"]
+
+
+def test_the_maximum_of_all_is_in_lanes() -> None:
+    x, f = ps.Input("x", ps.float32, (n, m)), ps.Func("f", ())
+    at = ps.rdom("a b", (0, n), (0, m))
+    f[()] = ps.max(x[at], at)
+    s = ps.Schedule.auto(f, sizes={"n": 300, "m": 300}, target=V3)
+    assert "rfactor" in [d.name for d in s.directives]
+    rng, made = np.random.default_rng(1), own_code(s)
+    for rows, columns in ((1, 1), (3, 70), (5, 8), (2, 33)):
+        given = normal(rng, rows, columns)
+        assert_same((made(given),), (ps.interpret(f, given),))
+    given[1, 5] = np.nan
+    assert np.isnan(made(given))
+
+
+def test_rows_behind_each_other_begin_after_all_pieces() -> None:
+    """The distance of two words, with its first row, its first column and their corner."""
+    a, b = ps.Input("a", ps.uint8, (n,)), ps.Input("b", ps.uint8, (m,))
+    d, f = ps.Func("d", (n + 1, m + 1), ps.int32), ps.Func("f", ())
+    d[0, j], d[i, 0], d[0, 0] = ps.cast(ps.int32, j), ps.cast(ps.int32, i), 0
+    other = ps.select(a[i - 1] == b[j - 1], 0, 1)
+    d[i, j] = ps.minimum(ps.minimum(d[i - 1, j], d[i, j - 1]) + 1, d[i - 1, j - 1] + other)
+    f[()] = d[n, m]
+    s = ps.Schedule.auto(f, sizes={"n": 1000, "m": 1000}, target=V3)
+    assert "s[\"d.piece(2)\"].fission('i', after='d.piece(2)')" in s.source()
+    rng, made = np.random.default_rng(1), own_code(s)
+    for rows, columns in ((0, 0), (0, 5), (4, 1), (7, 9), (16, 3)):
+        given = [rng.integers(0, 3, x).astype(np.uint8) for x in (rows, columns)]
+        assert_same((made(*given),), (ps.interpret(f, *given),))
