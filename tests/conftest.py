@@ -42,6 +42,9 @@ DAY = 86400.0
 VERSIONS = (llvmlite.__version__, llvm.llvm_version_info)
 """Of what makes machine code of a text."""
 
+SELDOM = 50_000, 20, 20
+"""How many objects of each age there are before collections of garbage look at them."""
+
 ANEW = {"llvm", "threads", "test_alive.py", "test_kernel.py", "test_garbage.py"}
 """Tests for which code is compiled each time: folders, and files."""
 
@@ -107,7 +110,8 @@ def pytest_runtest_call(item: pytest.Item) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Iterator[None]:
-    """What is imported and collected stays: no collection of garbage looks at it."""
+    """What is imported and collected stays: no collection of garbage looks at it. Few look at what
+    tests make, as nearly all of it goes without."""
     gc.disable()
     try:
         rewriting.rewrite_share(session.config)
@@ -115,6 +119,7 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
     finally:
         gc.collect()
         gc.freeze()
+        gc.set_threshold(*SELDOM)
         gc.enable()
 
 
