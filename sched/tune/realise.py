@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from ..lang.errors.errors import LanguageError, ScheduleError
@@ -88,8 +88,12 @@ class _Realisation:
         self, s: Schedule, statements: Mapping[str, Sequence[StatementFacts]], threads: int
     ) -> None:
         self.s, self.statements, self.threads = s, statements, threads
-        self.steps = (self.take_apart, self.place, self.mark, self.accumulate, self.share)
         self._partial: dict[str, Func] = {}
+
+    @property
+    def steps(self) -> Sequence[Callable[[Decided], None]]:
+        # Not kept: methods of an object in it are a cycle, and all that was proven hangs on this.
+        return (self.take_apart, self.place, self.mark, self.accumulate, self.share)
 
     def _stage(self, what: str | Func) -> StageHandle:
         """A stage by its own name, which may also be what several Funcs are called."""

@@ -1168,11 +1168,11 @@ FAULTS = (
     ),
     Fault(
         "what begins inside is copied in", "poly/placement/accumulators.py",
-        'nest(running.subtract(fresh).coalesce(), ".load")', 'nest(running, ".load")', REWRITING,
+        'nest(read, ".load")', 'nest(found.running, ".load")', REWRITING,
     ),
     Fault(
         "only what is updated is written back", "poly/placement/accumulators.py",
-        'nest(whole, ".store")', 'nest(running, ".store")', REWRITING,
+        'nest(whole, ".store")', 'nest(found.running, ".store")', REWRITING,
     ),
     Fault(
         "a layout serves every read", "poly/program/rewrites.py",
@@ -1580,7 +1580,7 @@ FAULTS = (
     ),
     Fault(
         "lanes that read each other run one after the other", "codegen/passes/full_lanes.py",
-        "if known.chosen and _is_independent(stmt) else stmt", "if known.chosen else stmt", MEANING,
+        "known.chosen and _is_independent(stmt)\n", "known.chosen\n", MEANING,
     ),
     Fault(
         "what is turned round is not", "codegen/llvm/shuffles.py",

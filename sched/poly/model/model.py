@@ -62,7 +62,6 @@ class Model(ProgramSpace):
         self._finished: set[Func] = set()
         self._by_serial = {d.serial: d for ds in self.definitions.values() for d in ds}
         self._made: dict[int, Statement] = {}
-        self.domains = Domains(self)
         for step in program.steps:
             if isinstance(step, Block):
                 self._block(step)
@@ -78,6 +77,11 @@ class Model(ProgramSpace):
             for d in step.definitions
             if d.serial in self._made
         ]
+
+    @property
+    def domains(self) -> Domains:
+        """What makes its statements; not kept, as each holds the other one."""
+        return Domains(self)
 
     def is_fixed(self, func: Func) -> bool:
         """Whether the region of a Func is given, and does not follow from what is read of it."""
@@ -244,7 +248,6 @@ class Model(ProgramSpace):
         local.regions, local.computed, local._made = {}, {}, {}
         local._finished = set()
         local._demand = {f: [] for f in self.definitions}
-        local.domains = Domains(local)
         group = tuple(demand)
         closed: Regions = {}
         if self.program.follows_itself(group) or reads_itself(group[0]):

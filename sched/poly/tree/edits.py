@@ -139,19 +139,19 @@ def map_children(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
 def map_nodes(tree: Seq, change: Callable[[Tree, Body], Body], without: Sequence[Tree] = ()) -> Seq:
     """The tree without some nodes and with each other one replaced, innermost ones first:
     `change` is given the node as it was and what its body has become."""
+    return Seq(tuple(x for child in tree.body for x in _mapped(child, change, without)))
 
-    def visit(node: Tree) -> Body:
-        if any(node is gone for gone in without):
-            return ()
-        if isinstance(node, Stage):
-            return (node,)
-        body = tuple(x for child in node.body for x in visit(child))
-        if isinstance(node, Produce) and without:
-            left = {s.statement.func for child in body for s in own_stages(child)}
-            node = replace(node, funcs=tuple(f for f in node.funcs if f in left))
-        return change(node, body)
 
-    return Seq(tuple(x for child in tree.body for x in visit(child)))
+def _mapped(node: Tree, change: Callable[[Tree, Body], Body], without: Sequence[Tree]) -> Body:
+    if any(node is gone for gone in without):
+        return ()
+    if isinstance(node, Stage):
+        return (node,)
+    body = tuple(x for child in node.body for x in _mapped(child, change, without))
+    if isinstance(node, Produce) and without:
+        left = {s.statement.func for child in body for s in own_stages(child)}
+        node = replace(node, funcs=tuple(f for f in node.funcs if f in left))
+    return change(node, body)
 
 
 def map_stages(tree: Tree, change: Callable[[Stage], Stage]) -> Tree:

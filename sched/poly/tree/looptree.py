@@ -108,8 +108,9 @@ class Seq:
 
     @cached_property
     def nodes(self) -> list[tuple[Path, Tree]]:
-        """Every node below, with its path, in the order of execution."""
-        return _nodes(self)
+        """Every node below, with its path, in the order of execution. Not the root itself, which
+        would keep itself then."""
+        return _nodes(self)[1:]
 
     @cached_property
     def leaves(self) -> list[tuple[Path, Stage]]:
@@ -124,18 +125,10 @@ class Seq:
     @cached_property
     def loop_names(self) -> Mapping[str, tuple[str, ...]]:
         """By stage, the names of the loops around it, outermost first."""
-        found: dict[str, tuple[str, ...]] = {}
-
-        def visit(node: Tree, around: tuple[str, ...]) -> None:
-            if isinstance(node, Stage):
-                found[node.name] = around
-                return
-            inside = (*around, node.name) if isinstance(node, Loop) else around
-            for child in node.body:
-                visit(child, inside)
-
-        visit(self, ())
-        return found
+        return {
+            stage.name: tuple([node.name for _, node in path if isinstance(node, Loop)])
+            for path, stage in self.leaves
+        }
 
 
 Tree = Loop | Stage | Alloc | Produce | Accumulator | Seq
@@ -184,15 +177,16 @@ def nodes(tree: Tree) -> list[tuple[Path, Tree]]:
 
 
 def _nodes(tree: Tree) -> list[tuple[Path, Tree]]:
+    # No function within this one: if it calls itself it is a cycle, which holds all that is found
+    # until Python's collector comes.
     found: list[tuple[Path, Tree]] = []
-
-    def visit(node: Tree, path: Path) -> None:
-        found.append((path, node))
+    waiting: list[tuple[Path, Tree]] = [((), tree)]
+    while waiting:
+        path, node = here = waiting.pop()
+        found.append(here)
         if not isinstance(node, Stage):
-            for position, child in enumerate(node.body):
-                visit(child, (*path, (position, child)))
-
-    visit(tree, ())
+            below = [((*path, (k, child)), child) for k, child in enumerate(node.body)]
+            waiting += reversed(below)
     return found
 
 

@@ -129,47 +129,43 @@ def inserted(tree: Seq, nest: Tree, before: Callable[[Stage], bool]) -> Seq:
 def _nests(tree: Seq, funcs: Collection[Func]) -> list[tuple[Tree, int]]:
     """The parts of a tree that compute the Funcs, each with how many loops are around it."""
     found: list[tuple[Tree, int]] = []
-    holds = _holders(tree, funcs)
+    holds: dict[int, tuple[bool, bool]] = {}
+    for child in tree.body:
+        _note_holders(child, funcs, holds)
 
-    def visit(node: Tree, around: int, loop: Loop | None) -> None:
+    waiting: list[tuple[Tree, int, Loop | None]] = [(x, 0, None) for x in reversed(tree.body)]
+    while waiting:
+        node, around, loop = waiting.pop()
         own, others = holds[id(node)]
         if own and not others and isinstance(node, (Loop, Stage)):
             if loop is not None:
                 raise _shared(funcs, loop)
             found.append((node, around))
         elif own and not isinstance(node, Stage):
-            inside = isinstance(node, Produce) and bool(set(node.funcs) & set(funcs))
-            for child in node.body:
-                if inside and isinstance(node, Produce):
-                    visit(child, len(node.times), None)
-                else:
-                    visit(child, around, node if isinstance(node, Loop) else loop)
-
-    for child in tree.body:
-        visit(child, 0, None)
+            if isinstance(node, Produce) and set(node.funcs) & set(funcs):
+                around, loop = len(node.times), None
+            elif isinstance(node, Loop):
+                loop = node
+            waiting += [(child, around, loop) for child in reversed(node.body)]
     _refuse_copies([s for nest, _ in found for s in stages(nest)])
     return found
 
 
-def _holders(tree: Seq, funcs: Collection[Func]) -> dict[int, tuple[bool, bool]]:
-    """By id, whether a part of a tree holds stages that compute the Funcs, and whether others, but
-    for what is computed inside of it for these."""
-    found: dict[int, tuple[bool, bool]] = {}
-
-    def visit(node: Tree) -> tuple[bool, bool]:
-        if isinstance(node, Stage):
-            own = node.statement.func in funcs
-            result = own, not own
-        else:
-            below = [visit(child) for child in node.body]
-            result = any(own for own, _ in below), any(other for _, other in below)
-            if isinstance(node, Produce) and not set(node.funcs) & set(funcs):
-                result = result[0], False
-        found[id(node)] = result
-        return result
-
-    visit(tree)
-    return found
+def _note_holders(
+    node: Tree, funcs: Collection[Func], found: dict[int, tuple[bool, bool]]
+) -> tuple[bool, bool]:
+    """Notes by id whether a part of a tree holds stages that compute the Funcs, and whether others,
+    but for what is computed inside of it for these."""
+    if isinstance(node, Stage):
+        own = node.statement.func in funcs
+        result = own, not own
+    else:
+        below = [_note_holders(child, funcs, found) for child in node.body]
+        result = any(own for own, _ in below), any(other for _, other in below)
+        if isinstance(node, Produce) and not set(node.funcs) & set(funcs):
+            result = result[0], False
+    found[id(node)] = result
+    return result
 
 
 def _refuse_copies(moved: Sequence[Stage]) -> None:
