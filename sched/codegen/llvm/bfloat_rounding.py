@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from ...lang.nodes.dtypes import bfloat16, float32, uint16, uint32
 from ...targets.target import Target
+from . import bfloat_avx512
+from .bfloat_avx512 import fills_registers
 from .function_builder import FunctionBuilder
 from .shuffles import joined, shuffled
 from .values import Value, type_name
@@ -55,9 +57,11 @@ def widened_pairs(b: FunctionBuilder, x: Value) -> Value:
 
 def _of_pairs(b: FunctionBuilder, even: Value, odd: Value) -> Value:
     """The upper halves of words in pairs, in the order of memory."""
-    word = b.binary(
-        "or", b.binary("lshr", even, b.like(even, 16)), b.binary("and", odd, b.like(odd, _UPPER))
-    )
+    if fills_registers(b.target, even.lanes):
+        lower = bfloat_avx512.lowered(b, even)
+    else:
+        lower = b.binary("lshr", even, b.like(even, 16))
+    word = b.binary("or", lower, b.binary("and", odd, b.like(odd, _UPPER)))
     return _as_bfloat(_halves(b, word))
 
 
@@ -84,6 +88,8 @@ def _rounded_words(b: FunctionBuilder, x: Value) -> Value:
 
 def _nearest(b: FunctionBuilder, x: Value) -> Value:
     """The words whose upper halves are the rounded numbers."""
+    if fills_registers(b.target, x.lanes):
+        return bfloat_avx512.nearest(b, x)
     word = b.convert("bitcast", x, uint32)
     last = b.binary("and", b.binary("lshr", word, b.like(word, 16)), b.like(word, 1))
     nearest = b.binary("add", b.binary("add", word, b.like(word, 0x7FFF)), last)

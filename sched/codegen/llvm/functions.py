@@ -20,7 +20,7 @@ from ..ir import ir
 from ..ir.cost import Costs
 from ..ir.mark_words import marks_in
 from ..ir.parallel import local, pitch_of, threaded
-from . import control, masks
+from . import control, hidden
 from .attributes import machine_attributes, stack_alignment
 from .entry import Call, entry_text
 from .equal_functions import EqualFunctions
@@ -67,14 +67,13 @@ def emit_module(
     equal = EqualFunctions(once and locations is None)
     written = [_function(nest, constants, call_back, partial, equal, locations) for nest in nests]
     functions = [text for _, texts in written for text in texts]
-    hides = any(masks.ALL in text for text in functions)
     return "\n\n".join(
         [
             f'target triple = "{target.triple}"',
             *(_constant_text(name, buffer) for buffer, name in constants.items()),
             *functions,
             *partial.texts,
-            *([masks.definition(target)] if hides else []),
+            *hidden.definitions(functions, target),
             *([zeros_text()] if any(ZEROS in text for text in functions) else []),
             *([_call_back_text(call_back, target)] if module.callbacks else []),
             entry_text(module, [call for call, _ in written], target),

@@ -10,25 +10,16 @@ one in which all lanes are set, and of which LLVM is not told that they are.
 from __future__ import annotations
 
 from ...lang.nodes.dtypes import bool_, int64
-from ...targets.target import Target
+from . import hidden as constants
 from .function_builder import FunctionBuilder
 from .shuffles import shuffled
 from .values import Value
-
-ALL = "@all_lanes"
 
 
 def hidden(b: FunctionBuilder, mask: Value, stored: Value) -> Value:
     """The mask of a store, which is never a constant where the value may have been narrowed."""
     if stored.dtype.is_float or stored.dtype.itemsize == int64.itemsize:
         return mask
-    word = b.assign(f"load i64, ptr {ALL}, align 8, !invariant.load !1", int64)
+    word = constants.hidden(b, constants.ALL_LANES, int64)
     whole = b.assign(f"bitcast {word.typed} to <{word.dtype.bits} x i1>", bool_, word.dtype.bits)
     return b.binary("and", mask, shuffled(b, whole, whole, range(mask.lanes)))
-
-
-def definition(target: Target) -> str:
-    """What `hidden` reads: a variable for LLVM where it must not know that all bits are set, and a
-    constant where that does no harm."""
-    kind = "global" if target.has("avx512f") else "constant"
-    return f"{ALL} = internal {kind} i64 -1, align 8\n!1 = !{{}}"

@@ -13,7 +13,7 @@ from typing import TypeGuard
 from ...cached import cached_property
 from ...lang.errors.errors import InternalError
 from ...lang.nodes import index as ix
-from ...lang.nodes.dtypes import float32, int64
+from ...lang.nodes.dtypes import bfloat16, float32, int64
 from ...lang.nodes.nodes import Node, Op, integer, leaves_below, postorder, replaced_all
 from ...lang.nodes.rare import needed_first
 from ...poly.sets.lane_offsets import LaneOffsets
@@ -23,6 +23,7 @@ from . import instructions, narrow
 from .expressions import Evaluator
 from .lane_masks import FirstLanes, first_lanes, mask_type
 from .pair_lanes import evens_first
+from .pair_loads import PairLoads
 from .partial_vectors import Part
 from .rows import runs_of
 from .shuffles import listed, splat
@@ -46,6 +47,7 @@ class Vectors:
         self._known: dict[Node, Value] = {}
         self._takes_kept = False
         self._splats: dict[Value, Value] = {}
+        self._pairs = PairLoads(self.builder)
         self._strides: dict[Node, int | None] = {}
         self._patterns: dict[Node, LaneOffsets | None] = {}
         self._masks: dict[Node, FirstLanes | None] = {}
@@ -183,6 +185,8 @@ class Vectors:
         match node:
             case Op(op="rarely", operands=(condition, rare, usual)):
                 return self._rarely(self._known[condition], rare, self._known[usual])
+            case Op(op="cast", operands=(ir.Load() as load,)) if self._is_of_pairs(node, load):
+                return self._pairs.widened(load, self._known[load])
             case Op(op=op, operands=operands):
                 args = [self._known[a] for a in operands]
                 return instructions.apply(self.builder, op, args, ir.dtype_of(node))
@@ -196,16 +200,23 @@ class Vectors:
                 return self.builder.binary("add", first, listed(steps, int64))
         raise InternalError(f"{node!r} is unknown in this kernel")
 
+    def _is_of_pairs(self, node: Node, load: ir.Load) -> bool:
+        """Whether a cast is of consecutive bfloat16s to float32s in pairs."""
+        if not self.builder.in_pairs or ir.dtype_of(node) != float32 or load.guard is not None:
+            return False
+        (index,) = load.index
+        return load.buffer.dtype == bfloat16 and self.stride(load.buffer, index) == 1
+
     def _rarely(self, condition: Value, rare: Node, usual: Value) -> Value:
         """What is rare is computed where some lane wants it, and then in all of them."""
         b = self.builder
         before, inside, after = b.block, b.label("rare"), b.label("usual")
         b.branch(b.seldom(b.any(condition)), inside, after)
         b.start(inside)
-        known, splats = dict(self._known), dict(self._splats)
+        known, splats, pairs = dict(self._known), dict(self._splats), self._pairs.copy()
         with self.evaluator.branch():
             found = b.select(condition, self.value(rare), usual)
-        self._known, self._splats = known, splats
+        self._known, self._splats, self._pairs = known, splats, pairs
         last = b.block
         b.jump(after)
         b.start(after)

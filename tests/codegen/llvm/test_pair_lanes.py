@@ -78,6 +78,48 @@ def test_lanes_in_pairs_have_the_bits_of_one_lane(name: str) -> None:
     np.testing.assert_array_equal(result(schedule(VALUES[name](), 32), count), wanted)
 
 
+def beside(step: int, lanes: int | None, target: str | None = None) -> ps.Schedule:
+    """Three numbers that are so far from each other, the one in the middle twice."""
+    z = ps.Input("z", ps.bfloat16, (n + 2 * step,))
+    a, b, c = (single(z[i + k * step]) for k in range(3))
+    return schedule(narrow(a - b * 3 + c / b), lanes, target)
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_neighbours_have_the_bits_of_one_lane(step: int) -> None:
+    given, count = OTHER.view(ps.bfloat16.numpy), OTHER.size - 25
+    one, many = (beside(step, lanes).compile()(given[: count + 2 * step]) for lanes in (None, 32))
+    np.testing.assert_array_equal(bits(many), bits(one))
+
+
+@X86
+@pytest.mark.parametrize(("target", "lanes"), [("v3", 16), ("v4", 32)])
+def test_neighbours_are_widened_once(target: str, lanes: int) -> None:
+    """Of three loads two share half of their numbers with the one before."""
+    near, far = (beside(step, lanes, target).compile().asm for step in (1, 2))
+    widened = [sum(asm.count(op) for op in ("vpslld", "vpblendw", "vpand")) for asm in (near, far)]
+    assert widened[0] < widened[1]
+
+
+@pytest.mark.parametrize("lanes", [16, 64])
+def test_words_of_a_register_are_rounded_as_one_is(lanes: int) -> None:
+    """Every upper half, with lower ones that are less than half a unit, half of one, or more."""
+    lower = np.array([0, 1, 0x7FFF, 0x8000, 0x8001, 0xFFFF], np.uint32)
+    words = (EVERY.astype(np.uint32) << 16 | lower[:, None]).ravel()
+    v = ps.Input("v", ps.float32, (n,))
+    found, wanted = (
+        schedule(narrow(v[i]), count).compile()(words.view(np.float32)) for count in (lanes, None)
+    )
+    np.testing.assert_array_equal(found.view(np.uint16), wanted.view(np.uint16))
+
+
+@X86
+def test_registers_of_avx512_are_rounded_without_comparisons() -> None:
+    asm = schedule(narrow(single(x[i]) * 3), 32, "v4").compile().asm
+    assert "vfixupimmps" in asm
+    assert not any(op in asm for op in ("vcmpunordps", "vpermt2w"))
+
+
 @X86
 @pytest.mark.parametrize(("target", "lanes"), [("v3", 16), ("v4", 32)])
 def test_pairs_are_widened_and_rounded_without_shuffles(target: str, lanes: int) -> None:

@@ -1,0 +1,35 @@
+"""Constants that LLVM is not told of, where it would make worse code of what it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...lang.nodes.dtypes import DType
+from ...targets.target import Target
+from .function_builder import FunctionBuilder
+from .values import Value, type_name
+
+ALL_LANES = "@all_lanes"
+SIXTEENS = "@sixteens"
+_CONTENTS = {
+    ALL_LANES: "i64 -1, align 8",
+    SIXTEENS: f"[16 x i32] [{', '.join(['i32 16'] * 16)}], align 64",
+}
+
+
+def hidden(b: FunctionBuilder, name: str, dtype: DType, lanes: int = 1) -> Value:
+    """What is behind a name."""
+    code = f"load {type_name(dtype, lanes)}, ptr {name}, align 8, !invariant.load !1"
+    return b.assign(code, dtype, lanes)
+
+
+def definitions(functions: Sequence[str], target: Target) -> list[str]:
+    """What functions of a module load: variables for LLVM where it must not know what is in them,
+    and constants where that does no harm."""
+    kind = "global" if target.has("avx512f") else "constant"
+    found = [
+        f"{name} = internal {kind} {content}"
+        for name, content in _CONTENTS.items()
+        if any(name in text for text in functions)
+    ]
+    return [*found, "!1 = !{}"] if found else []
