@@ -30,7 +30,7 @@ help: ## show this list
 	@echo "  PYTHON=python3.12     the Python that .venv is made with (now: $(PYTHON))"
 	@echo "  WORKERS=4             test processes at a time (now: $(WORKERS))"
 	@echo "  ARGS='-k blur'        more arguments for demo, test, quick and bench"
-	@echo "  GROUP=products CASE=gemm THREADS=1 TARGET=v3   what to benchmark"
+	@echo "  GROUP=products CASE=gemm THREADS=1 TARGET=v3 PEERS=torch,halide   what to benchmark"
 
 demo: $(VENV)/.installed-viz ## run the demo; its pictures go to demo-output/
 	$(RUN) polysched demo $(ARGS)
@@ -85,9 +85,10 @@ format: $(VENV)/.installed-lint ## format the sources and mend what ruff can men
 	$(RUN) ruff check --fix .
 	$(RUN) ruff format .
 
-bench: $(VENV)/.installed-bench ## compare with other libraries (GROUP=, CASE=, THREADS=, TARGET=)
+bench: $(VENV)/.installed-bench ## compare with other libraries (GROUP=, CASE=, THREADS=, TARGET=, PEERS=)
 	$(PY) benchmarks/run.py $(if $(GROUP),--group "$(GROUP)") $(if $(CASE),--case "$(CASE)") \
-	    $(if $(THREADS),--threads "$(THREADS)") $(if $(TARGET),--target "$(TARGET)") $(ARGS)
+	    $(if $(THREADS),--threads "$(THREADS)") $(if $(TARGET),--target "$(TARGET)") \
+	    $(if $(PEERS),--peers "$(PEERS)") $(ARGS)
 
 bench-pages: $(VENV)/.installed-bench ## write the pages of benchmarks/results/ from the runs kept
 	$(PY) benchmarks/pages.py

@@ -58,6 +58,7 @@ class Case:
         tolerance: largest error, relative to the largest magnitude in the reference.
         flops: operations as they are written down, a maths function as one, from the sizes.
         dtype: the type of these operations.
+        beside: what is measured beside our schedule by hand; all there is if this is empty.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Case:
     tolerance: float = 1e-4
     dtype: str = "f32"
     group: str = ""
+    beside: frozenset[str] = frozenset()
 
     def scheduled(self, target: str | None = None) -> ps.Schedule:
         """The program with its schedule, for this machine or another one."""
@@ -93,7 +95,8 @@ class Case:
         found = [m for peer in theirs for m in (peer, *FINDERS.get(peer, ()))]
         if self.group != "networks" and "inductor" in found:
             found.remove("inductor")
-        return (*OURS, *found)
+        ours, *others = (*OURS, *found)
+        return (ours, *(m for m in others if not self.beside or m in self.beside))
 
     def arguments(self, sizes: Mapping[str, int]) -> Arguments:
         """The same ones in every process."""

@@ -5,6 +5,7 @@ here.
     make bench GROUP=products       # only these cases
     make bench CASE=blur THREADS=1  # only what has "blur" in its name, everything on one thread
     make bench TARGET=v3            # without AVX-512, everything
+    make bench PEERS=torch,halide   # only these libraries
     make bench ARGS=--save          # the tables of calls are kept in results/, too
 
 It exits with 1 if a result of ours is wrong, or a program takes longer to schedule or to compile
@@ -17,6 +18,7 @@ import argparse
 import json
 import os
 import sys
+from dataclasses import replace
 
 
 def main() -> int:
@@ -30,7 +32,7 @@ def main() -> int:
     from scheduling import FAMILIES, scheduling_table
     from setting import Setting, levels, numbers_of_threads
 
-    chosen = _arguments(GROUPS, levels())
+    chosen = _arguments(GROUPS, levels(), {m for case in CASES for m in case.implementations[1:]})
     if chosen.compile_one:
         print(json.dumps(compile_once(chosen.compile_one)))
         return 0
@@ -57,14 +59,15 @@ def main() -> int:
         for threads in [chosen.threads] if chosen.threads else numbers_of_threads():
             if not cases:
                 continue
-            run = run_table(cases, Setting(threads, level))
+            beside = [replace(case, beside=chosen.peers) for case in cases]
+            run = run_table(beside, Setting(threads, level))
             good += [not line.ours.problem for line in run.lines]
             if chosen.save:
                 print("saved:", run.save([case.name for case in CASES]))
     return 0 if all(good) else 1
 
 
-def _arguments(groups: tuple[str, ...], levels: list[str]) -> argparse.Namespace:
+def _arguments(groups: tuple[str, ...], levels: list[str], peers: set[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--case", default="", help="only cases with this in their name")
     parser.add_argument("--group", default="", choices=["", *groups], help="only those cases")
@@ -79,12 +82,23 @@ def _arguments(groups: tuple[str, ...], levels: list[str]) -> argparse.Namespace
         help="the level of instructions, of ours and of the peers: native or v3 (default: native, "
         "then v3 where the machine has more)",
     )
+    parser.add_argument(
+        "--peers",
+        type=lambda text: _peers(text, peers),
+        default=frozenset(),
+        help="what is measured beside the schedules by hand, with commas between (default: all of "
+        + ", ".join(sorted(peers))
+        + ")",
+    )
     parser.add_argument("--save", action="store_true", help="keep what is measured, in results/")
     parser.add_argument(
         "--no-compile", action="store_true", help="no tables of compiling and scheduling"
     )
     parser.add_argument("--compile-one", help=argparse.SUPPRESS)
-    return parser.parse_args()
+    chosen = parser.parse_args()
+    if chosen.save and chosen.peers:
+        parser.error("--save keeps the times of all peers: leave out --peers")
+    return chosen
 
 
 def _count(text: str) -> int:
@@ -92,6 +106,16 @@ def _count(text: str) -> int:
     if count < 1:
         raise argparse.ArgumentTypeError(f"{count} threads do nothing: 1 or more")
     return count
+
+
+def _peers(text: str, known: set[str]) -> frozenset[str]:
+    found = frozenset(text.replace(",", " ").split())
+    if not found or found - known:
+        unknown = ", ".join(sorted(found - known)) or repr(text)
+        raise argparse.ArgumentTypeError(
+            f"there is no peer {unknown}: choose from {', '.join(sorted(known))}"
+        )
+    return found
 
 
 def _level(text: str, levels: list[str]) -> str:

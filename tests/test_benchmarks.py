@@ -64,6 +64,14 @@ def test_each_implementation_is_there(case: Case) -> None:
         assert f"def {case.kernel}(" in source or "implementation" in source, peer
 
 
+def test_some_peers_alone() -> None:
+    """Ours by hand is always there, and all peers are where none is named."""
+    case = find("sgemm 1024")
+    some = replace(case, beside=frozenset({"halide", "torch", "gcc"}))
+    assert some.implementations == ("polysched", "torch", "halide")
+    assert set(some.implementations) < set(case.implementations)
+
+
 def test_schedules_that_are_found_are_compared_apart() -> None:
     """They are no peers of the schedules by hand."""
     found = {x: _measured(x, s) for x, s in [("polysched", 2.0), ("auto", 1.0), ("adams", 3.0)]}
@@ -278,7 +286,9 @@ print(*wide_in_numpy())"""
     assert done.stdout.split() == []
 
 
-@pytest.mark.parametrize("words", [["--target", "v9"], ["--threads", "0"], ["--group", "x"]])
+@pytest.mark.parametrize(
+    "words", [["--target", "v9"], ["--threads", "0"], ["--group", "x"], ["--peers", "fortran"]]
+)
 def test_what_cannot_be_measured(
     words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,10 +18,18 @@ TINY = {"n": 2, "c": 3, "f": 9, "h": 17, "w": 33}
 FIRST = (0, 3, 1, 2)
 
 
+def copied(s: ps.Schedule, u: Any, *layout: str) -> None:
+    """Weights for all images, in storage that begins at a line of the cache: an array of a caller
+    may begin anywhere, and then each second vector of it, or each one, lies in two lines."""
+    w = s[u.stage("weight", at="b", layout=layout)].compute_root()
+    w.vectorize(layout[-1], ps.native)
+
+
 def relu_tiles(s: ps.Schedule, pixels: int = 4) -> None:
     """A tile of filters by pixels of a row in registers, and what is done with it follows at once.
     An image with its border is in the second cache. Images on threads."""
     f, o, u = s["relu"], s["O"], s["O"].update(0)
+    copied(s, u, "ry", "rx", "rc", "k")
     f.split("k", ps.tile_columns, names=("ko", "k"))
     f.split("x", pixels, names=("xo", "x"))
     f.reorder("b", "ko", "y", "xo", "x", "k").parallel("b")
@@ -40,6 +48,7 @@ def pixel_tiles(s: ps.Schedule, pixels: int = 4) -> None:
     u.reorder("b", "y", "xo", "ko", "rc", "x", "k").parallel("b")
     o.compute_at(u, "ko").reorder("b", "y", "x", "k")
     u.accumulate_at("ko")
+    copied(s, u, "ko", "rc", "k")
     for stage in (o, u):
         stage.vectorize("k", ps.native).unroll("k").unroll("x")
 

@@ -86,20 +86,27 @@ def transposed(s: ps.Schedule, tensor: str, reader: Any, loop: str, rows: str) -
     copy.reorder("ro", loop, "ri").vectorize("ri").parallel("ro")
 
 
+#: What is lanes of the scores, and of which the second product has tiles of rows. With 16 registers
+#: two vectors of them would be no whole tiles, in which a row is a chain that waits for itself.
+QUERIES = ps.tile_columns.at_least(3 * ps.native)
+#: Rows of a tile of scores: registers are as many as in other tiles.
+KEYS = ps.tile_rows * ps.tile_columns // QUERIES
+
+
 def query_blocks(s: ps.Schedule) -> None:
     """All keys for some queries at a time, which are lanes until their weights are there: what is
     reduced over keys is so lane by lane. Both products in tiles in registers, and the largest score
     of a tile of keys is taken while it is there. Heads on threads."""
     f, weight, score, product = (s[name] for name in ("O", "weight", "score", "score.sum0"))
     total, top = s["O.sum1"], s["weight.max0"]
-    f.split("i", ps.tile_columns, names=("io", "i"))
+    f.split("i", QUERIES, names=("io", "i"))
     f.parallel("h")
-    top.update(0).split("r", ps.tile_rows, names=("to", "ti"))
+    top.update(0).split("r", KEYS, names=("to", "ti"))
     tile = s[top.update(0).rfactor("to")]
     _mixed(s)
     for stage in (total, weight, top, tile, score):
         stage.compute_at(f, "io")
-    for stage, rows in ((weight, 2), (score, ps.tile_rows)):
+    for stage, rows in ((weight, 2), (score, KEYS)):
         stage.split("j", rows, names=("to", "ti"))
         stage.reorder("h", "to", "ti", "i").unroll("ti").reorder_storage(0, 2, 1)
     product.compute_at(score, "to").reorder_storage(0, 2, 1)
