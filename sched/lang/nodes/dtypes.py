@@ -8,7 +8,7 @@ other's type next to a float).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NoReturn
@@ -80,6 +80,11 @@ _FORMATS = {
 }
 
 
+_SCALARS: dict[str, Callable[[Any], Any]] = {
+    "float32": np.float32, "float64": np.float64, "float16": np.float16, "bfloat16": bfloat.nearest,
+}  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class DType(Shown):
     """An element type: `kind` is NumPy's letter (b, i, u, f), `bits` the width. Each is one object,
@@ -140,9 +145,10 @@ class DType(Shown):
         Raises:
             InternalError: the type is not a float, or its format is not known.
         """
-        if self.format.name == "bfloat16":
-            return bfloat.nearest(number)
-        return np.dtype(self.format.name).type(number)
+        make = _SCALARS.get(self.name)
+        if make is None:
+            raise InternalError(f"{self.name} has no float format")
+        return make(number)
 
     def of_bits(self, bits: int) -> Any:
         """The number of this float type that has these bits."""
