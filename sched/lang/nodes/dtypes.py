@@ -8,7 +8,7 @@ other's type next to a float).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NoReturn
@@ -78,11 +78,8 @@ _FORMATS = {
         FloatFormat("bfloat16", 8, 127, "i16", "i16", "float32"),
     )
 }
-
-
-_SCALARS: dict[str, Callable[[Any], Any]] = {
-    "float32": np.float32, "float64": np.float64, "float16": np.float16, "bfloat16": bfloat.nearest,
-}  # fmt: skip
+# Of a float type, what makes a scalar of a number: NumPy has no bfloat16.
+_SCALARS = {name: getattr(np, name, bfloat.nearest) for name in _FORMATS}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,10 +142,9 @@ class DType(Shown):
         Raises:
             InternalError: the type is not a float, or its format is not known.
         """
-        make = _SCALARS.get(self.name)
-        if make is None:
+        if self.name not in _SCALARS:
             raise InternalError(f"{self.name} has no float format")
-        return make(number)
+        return _SCALARS[self.name](number)
 
     def of_bits(self, bits: int) -> Any:
         """The number of this float type that has these bits."""
