@@ -229,6 +229,8 @@ def together(parts: list[Function]) -> Callable[[Env], tuple[Any, ...]]:
             return lambda env: (a(env), b(env))
         case [a, b, c]:
             return lambda env: (a(env), b(env), c(env))
+        case [a, b, c, d]:
+            return lambda env: (a(env), b(env), c(env), d(env))
         case _:
             return lambda env: tuple([part(env) for part in parts])
 

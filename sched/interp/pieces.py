@@ -22,9 +22,15 @@ class Pieces:
             d: {k: symbol_value(x, symbols) for k, x in enumerate(d.lhs) if not isinstance(x, Var)}
             for d in self.definitions
         }
+        #: The piece that defines each point, where there is one and it names no constants.
+        self._only = next(iter(self.definitions), None)
+        if len(self.definitions) > 1 or any(self._constants.values()):
+            self._only = None
 
     def at(self, point: Point) -> Definition:
         """The piece that defines `point`."""
+        if self._only is not None:
+            return self._only
         claims = [d for d in self.definitions if self._claims(d, point)]
         if not claims:
             self._refuse_uncovered(point)

@@ -10,6 +10,7 @@ access is checked on the way.
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from math import prod
@@ -90,8 +91,7 @@ class Region:
 
 
 def _exhaust(instances: Iterator[InstanceAccesses]) -> None:
-    for _ in instances:
-        pass
+    deque(instances, maxlen=0)
 
 
 class Regions:

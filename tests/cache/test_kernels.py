@@ -14,10 +14,13 @@ from gallery.execute import assert_same, fresh, kernel, outputs, schedule
 
 import polysched as ps
 from polysched.cache import keys, store
+from polysched.codegen.build.build import build
 from polysched.codegen.llvm import binding
+from polysched.codegen.lower import passed
 from polysched.codegen.runtime import interface, kept
 from polysched.codegen.runtime.kernel import Kernel
 from polysched.lang.program.scalars import symbols_of
+from polysched.steps import Log
 from polysched.targets.host import target_of
 
 from .programs import arrays, gathered, product, smoothed
@@ -205,7 +208,7 @@ def test_interfaces_and_preconditions_have_a_json_form(case: Any) -> None:
     program = made._program
     for about in (
         made._variants[False].interface,
-        interface.interface_of(made._lower(True).flat),
+        interface.interface_of(passed(build(made._schedule.loop_program, strided=True), Log())),
     ):
         text = json.dumps(interface.to_json(about), allow_nan=False)
         assert interface.from_json(json.loads(text), symbols_of(program)) == about

@@ -93,7 +93,7 @@ def _libm_function(t: DType) -> Callable[[Any, Any, Any], Any] | None:
         return None
     function.argtypes = [scalar] * 3
     function.restype = scalar
-    make = t.scalar
+    make = t.numpy.type
 
     def fma(a: Any, b: Any, c: Any) -> Any:
         return make(function(a, b, c))

@@ -76,7 +76,20 @@ def _integer(op: str, t: DType) -> Meaning:
     exact = _INTEGER[op]
     if op in ("neg", "abs", "not"):
         return lambda a: wrap(exact(a))
+    if op in ("add", "sub", "mul"):
+        return _wrapped(exact, t)
     return lambda a, b: wrap(exact(a, b))
+
+
+def _wrapped(exact: Callable[[int, int], int], t: DType) -> Meaning:
+    """The same with one call less: nearly all that an interpretation does with indices."""
+    wrap, lo, hi = wrapping(t), t.min, t.max
+
+    def wrapped(a: int, b: int) -> int:
+        v = exact(a, b)
+        return v if lo <= v <= hi else wrap(v)
+
+    return wrapped
 
 
 def _shift(op: str, t: DType) -> Meaning:

@@ -78,6 +78,8 @@ _FORMATS = {
         FloatFormat("bfloat16", 8, 127, "i16", "i16", "float32"),
     )
 }
+# Of a float type, what makes a scalar of a number: NumPy has no bfloat16.
+_SCALARS = {name: getattr(np, name, bfloat.nearest) for name in _FORMATS}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,9 +142,9 @@ class DType(Shown):
         Raises:
             InternalError: the type is not a float, or its format is not known.
         """
-        if self.format.name == "bfloat16":
-            return bfloat.nearest(number)
-        return np.dtype(self.format.name).type(number)
+        if self.name not in _SCALARS:
+            raise InternalError(f"{self.name} has no float format")
+        return _SCALARS[self.name](number)
 
     def of_bits(self, bits: int) -> Any:
         """The number of this float type that has these bits."""
