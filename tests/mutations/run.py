@@ -1456,7 +1456,7 @@ FAULTS = (
         FULL_TILES,
     ),
     Fault(
-        "integers are divided for elements beyond a border", "codegen/passes/full_tiles.py",
+        "integers are divided for elements beyond a border", "codegen/ir/harmless.py",
         "if isinstance(node, Op) and node.op in _DIVISIONS and not _is_float(node):",
         "if False:", FULL_TILES,
     ),

@@ -23,6 +23,9 @@ from .kept_vectors import KeptVectors
 from .partial_vectors import PartialVectors
 from .values import Value, constant
 
+_Place = tuple[ir.Buffer, str, bool]
+"""A buffer, an offset, and whether an element is there."""
+
 
 class Evaluator:
     """Computes expressions at the builder's current place.
@@ -41,8 +44,11 @@ class Evaluator:
         self.builder = builder
         self.partial = partial
         self._pointers = pointers
-        self._scopes: list[dict[Node, Value]] = [dict(symbols)]
-        self._places: list[dict[tuple[object, ...], str]] = [{}]
+        self._values: dict[Node, Value] = dict(symbols)
+        self._places: dict[_Place, str] = {}
+        #: What the scopes around this place have added, with what was known before, if anything.
+        self._added: list[list[tuple[Node, Value | None]]] = [[]]
+        self._placed: list[list[_Place]] = [[]]
         self.kept = KeptVectors()
         self._statement: dict[Node, Value] = {}
         self._fleeting: dict[Node, bool] = {}
@@ -50,12 +56,17 @@ class Evaluator:
     @contextmanager
     def scope(self) -> Iterator[None]:
         """A stretch of code that does not dominate what comes after it."""
-        self._scopes.append({})
-        self._places.append({})
+        self._added.append([])
+        self._placed.append([])
         outside, self.kept = self.kept, KeptVectors()
         yield
-        self._scopes.pop()
-        self._places.pop()
+        for node, before in reversed(self._added.pop()):
+            if before is None:
+                del self._values[node]
+            else:
+                self._values[node] = before
+        for place in self._placed.pop():
+            del self._places[place]
         outside.forget_memory()
         self.kept = outside
 
@@ -69,7 +80,8 @@ class Evaluator:
 
     def bind(self, symbol: Node, value: Value) -> None:
         """Gives a loop variable its value in the current scope."""
-        self._scopes[-1][symbol] = value
+        self._added[-1].append((symbol, self._values.get(symbol)))
+        self._values[symbol] = value
 
     def pointer(self, buffer: ir.Buffer) -> str:
         """The address of a buffer."""
@@ -86,17 +98,22 @@ class Evaluator:
 
     def also(self, *roots: Node) -> list[Value]:
         """The values of more expressions of the same statement."""
-        known, waiting = self._known, [*reversed(roots)]
+        lasting, fleeting, waiting = self._values, self._statement, [*reversed(roots)]
         while waiting:
             node = waiting[-1]
-            if known(node) is not None:
+            if node in lasting or node in fleeting:
                 waiting.pop()
-            elif missing := [a for a in needed_first(node) if known(a) is None]:
+            elif missing := [
+                a for a in needed_first(node) if a not in lasting and a not in fleeting
+            ]:
                 waiting += missing[::-1]
             else:
                 value = self._value(node)
-                where = self._statement if self._is_fleeting(node) else self._scopes[-1]
-                where[node] = value
+                fleeting = self._statement  # another one behind a branch
+                if self._is_fleeting(node):
+                    fleeting[node] = value
+                else:
+                    self.bind(node, value)
         return [self._get(r) for r in roots]
 
     def address(self, buffer: ir.Buffer, index: tuple[Node, ...], is_there: bool = True) -> str:
@@ -109,21 +126,16 @@ class Evaluator:
     def place(self, buffer: ir.Buffer, offset: Value, is_there: bool = True) -> str:
         """The address of the element at an offset; with lanes, those of several, as a vector."""
         key = buffer, offset.text, is_there
-        for places in reversed(self._places):
-            if key in places:
-                return places[key]
-        unit = None if buffer.strided else buffer.dtype
-        found = self.builder.element(self._pointers[buffer], offset, unit, is_there)
-        self._places[-1][key] = found
+        found = self._places.get(key)
+        if found is None:
+            unit = None if buffer.strided else buffer.dtype
+            found = self.builder.element(self._pointers[buffer], offset, unit, is_there)
+            self._places[key] = found
+            self._placed[-1].append(key)
         return found
 
     def _known(self, node: Node) -> Value | None:
-        if node in self._statement:
-            return self._statement[node]
-        for scope in reversed(self._scopes):
-            if node in scope:
-                return scope[node]
-        return None
+        return self._statement.get(node) or self._values.get(node)
 
     def _get(self, node: Node) -> Value:
         value = self._known(node)

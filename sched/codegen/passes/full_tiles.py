@@ -21,29 +21,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache, partial, reduce
+from functools import cache, partial, reduce
 from itertools import count, product
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import (
     Node,
-    Op,
     has_below,
     integer,
-    leaves_below,
     postorder,
-    replaced_all,
     transform_all,
 )
-from ...poly.sets.linear import direction
 from ..ir.elements import Element, loaded_by
+from ..ir.harmless import is_harmless, loads_of
 from ..ir.inequalities import (
     Known,
     as_sums,
     comparison,
     follows,
     in_order,
-    strongest,
     total,
     weakest,
 )
@@ -57,7 +53,6 @@ from ..ir.ir import (
     Stmt,
     Stores,
     children,
-    dtype_of,
     map_children,
     walk,
 )
@@ -121,19 +116,22 @@ class _Filled:
         self.tiles = tiles
         self.known = known
         self._found: dict[Element, list[Node]] = {}
+        #: By id, what statements need not meet, with the statement, which keeps its id.
+        self._needless: dict[int, tuple[Stmt, Conditions]] = {}
         #: For loads of one element in one iteration, where each of them happens.
         self.loaded: dict[Element, dict[Conditions, None]] = {}
 
     def body(self, stmt: Stmt) -> Stmt:
         """One iteration, in which loads of the same element find the same in memory."""
         inside = _Filled(self.tiles, self.known)
+        inside._needless = self._needless
         inside._collect(stmt, frozenset())
         return inside._rewritten(stmt, frozenset())
 
     def _collect(self, stmt: Stmt, held: Conditions) -> None:
         match stmt:
             case Stores(lanes=lanes) if self._dropped(stmt):
-                for load, where in _loads(stmt, held):
+                for load, where in loads_of(stmt, held):
                     self.loaded.setdefault(loaded_by(load, lanes), {})[where] = None
             case If(condition=c, body=body) if _is_plain(stmt):
                 self._collect(body, held | frozenset(guard_parts(c, None)))
@@ -145,7 +143,13 @@ class _Filled:
 
     def _dropped(self, stmt: Stmt) -> Conditions:
         """The conditions that a statement need not meet; none where it could do harm."""
-        if not isinstance(stmt, Stores) or not _is_harmless(stmt):
+        kept = self._needless.get(id(stmt))
+        if kept is None:
+            kept = self._needless[id(stmt)] = stmt, self._not_needed(stmt)
+        return kept[1]
+
+    def _not_needed(self, stmt: Stmt) -> Conditions:
+        if not isinstance(stmt, Stores) or not is_harmless(stmt):
             return frozenset()
         shared = []
         for s in stmt.stores:
@@ -173,7 +177,7 @@ class _Filled:
 
     def _says(self, stmt: Stmt, condition: Node) -> bool:
         """Whether a statement stores tiles elsewhere, only in lanes for which a condition holds."""
-        if not isinstance(stmt, Stores) or stmt.lanes is None or not _is_harmless(stmt):
+        if not isinstance(stmt, Stores) or stmt.lanes is None or not is_harmless(stmt):
             return False
         loads = [n for s in stmt.stores for n in postorder(s.value) if isinstance(n, Load)]
         if any(self.tiles.place(n.buffer, n.index, stmt.lanes) is None for n in loads):
@@ -259,64 +263,6 @@ class _Filled:
             if own != {*rest, wanted}:
                 return None
         return None
-
-
-def _is_harmless(stmt: Stores) -> bool:
-    """Whether a statement may run on what is not there: no element of memory that data name, no
-    division of integers, and what one load of all lanes reads is known to be there by the first."""
-    lanes = stmt.lanes
-    if lanes is not None and (lanes.step != 1 or _reads(lanes.lo)):
-        return False
-    for s in stmt.stores:
-        if s.atomic or s.stream or (s.guard is not None and _reads(s.guard)):
-            return False
-        for node in postorder(s.value):
-            if isinstance(node, Op) and node.op in _DIVISIONS and not _is_float(node):
-                return False
-            if isinstance(node, Load):
-                if _reads(*node.args):
-                    return False
-                parts = [*guard_parts(s.guard, lanes), *guard_parts(node.guard, lanes)]
-                if not _moves(node, lanes) and not all(map(_falls, parts)):
-                    return False
-    return True
-
-
-_DIVISIONS = frozenset({"div", "floordiv", "mod"})
-
-
-def _is_float(node: Op) -> bool:
-    return bool(dtype_of(node).is_float)
-
-
-def _loads(stmt: Stores, held: Conditions) -> Iterator[tuple[Load, Conditions]]:
-    """The loads of a statement, each with all the conditions under which it happens. Where a load
-    is the same in all lanes, these are those of the first one: if any lane loads, it does."""
-    for s in stmt.stores:
-        for node in postorder(s.value):
-            if isinstance(node, Load):
-                parts = [*guard_parts(s.guard, stmt.lanes), *guard_parts(node.guard, stmt.lanes)]
-                if not _moves(node, stmt.lanes):
-                    parts = list(strongest(replaced_all(tuple(parts), {LANE: ix.ZERO})))
-                yield node, held | frozenset(parts)
-
-
-def _moves(load: Load, lanes: Lanes | None) -> bool:
-    """Whether lanes load different elements."""
-    return lanes is not None and lanes.var in leaves_below(*load.index)
-
-
-@lru_cache(1024)
-def _falls(condition: Node) -> bool:
-    """Whether a condition on the number of a lane holds in the first one if it does in any."""
-    match condition:
-        case Op(op="lt" | "le", operands=(a, b)):
-            less, more = a, b
-        case Op(op="gt" | "ge", operands=(a, b)):
-            less, more = b, a
-        case _:
-            return LANE not in leaves_below(condition)
-    return direction(less, LANE) in (0, 1) and direction(more, LANE) in (0, -1)
 
 
 def _is_plain(stmt: If) -> bool:
