@@ -129,12 +129,13 @@ _MAGIC: dict[DType, int] = {float32: 0x5F375A86, float64: 0x5FE6EB50C7B537A9}
 
 
 def fast_exp(x: Term) -> Term:
-    return _power(x, 1.0)
+    p, scale = _power(x, 1.0)
+    return p * scale
 
 
-def _power(x: Term, sign: float) -> Term:
-    """e**(sign x) = 2**n e**r. Where n is less than the exponents of normal numbers, the bits of
-    2**n are those of 0, and where it is beyond them, those of inf."""
+def _power(x: Term, sign: float) -> tuple[Term, Term]:
+    """e**r and 2**n, whose product is e**(sign x). Where n is less than the exponents of normal
+    numbers, the bits of 2**n are those of 0, and where it is beyond them, those of inf."""
     f = x.dtype.format
     ends = sorted((-sign * f.bias * log(2.0), sign * (f.bias + 1) * log(2.0)))
     x = at_least(at_most(x, ends[1]), ends[0])
@@ -144,11 +145,12 @@ def _power(x: Term, sign: float) -> Term:
     high, low = for_type(_LN2, x.dtype)
     r = fma(n, -sign * low, fma(n, -sign * high, x))
     q = polynomial(r, [c * sign**k for k, c in enumerate(for_type(_EXP, x.dtype))])
-    return fma(fma(q, r, sign), r, 1.0) * power_of_two(bits(shifted))
+    return fma(fma(q, r, sign), r, 1.0), power_of_two(bits(shifted))
 
 
 def fast_sigmoid(x: Term) -> Term:
-    return 1.0 / (1.0 + _power(x, -1.0))
+    p, scale = _power(x, -1.0)
+    return 1.0 / fma(p, scale, 1.0)
 
 
 def fast_log(x: Term) -> Term:
