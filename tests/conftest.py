@@ -11,16 +11,12 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from hashlib import sha256
-from pathlib import Path
-from threading import get_ident
 from time import time
 
 import choice
-import llvmlite
-import llvmlite.binding as llvm
 import pytest
 import rewriting
+from compiled import FOLDER, Compiled
 from hypothesis import HealthCheck, settings
 
 from polysched.cache import place
@@ -38,9 +34,6 @@ settings.load_profile("untimed")
 
 DAY = 86400.0
 """Seconds for which code is kept that no run asks for."""
-
-VERSIONS = (llvmlite.__version__, llvm.llvm_version_info)
-"""Of what makes machine code of a text."""
 
 SELDOM = 50_000, 20, 20
 """How many objects of each age there are before collections of garbage look at them."""
@@ -61,34 +54,12 @@ def calls_are_native_at_once() -> None:
     native_calls.AFTER = 1
 
 
-class Compiled:
-    """What LLVM has made of a text, in whichever process or run, it need not make again."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.anew = False
-        self._compile = binding.object_code
-
-    def __call__(self, text: str, machine: binding.Machine) -> bytes:
-        if self.anew:
-            return self._compile(text, machine)
-        file = self.folder / sha256(f"{VERSIONS}{machine}{text}".encode()).hexdigest()
-        with suppress(FileNotFoundError):
-            made = file.read_bytes()
-            file.touch()
-            return made
-        made = self._compile(text, machine)
-        own = self.folder / f"{file.name}.{os.getpid()}.{get_ident()}"
-        own.write_bytes(made)
-        own.replace(file)
-        return made
-
-
 @pytest.fixture(autouse=True, scope="session")
 def compiled_once(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> None:
     cache = getattr(pytestconfig, "cache", None)  # there is none with -p no:cacheprovider
     folder = tmp_path_factory.mktemp("objects") if cache is None else cache.mkdir("objects")
     binding.object_code = Compiled(folder)
+    os.environ[FOLDER] = str(folder)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

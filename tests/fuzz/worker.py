@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+from compiled import FOLDER, Compiled
 
 from polysched.codegen.llvm import binding
 from polysched.testing.process import Lost, Process, Say, answer
@@ -83,6 +86,8 @@ def _report(question: dict[str, Any], say: Say) -> dict[str, Any]:
 if __name__ == "__main__":
     sys.path = [p for p in sys.path if Path(p).name != "fuzz"]
     limit_memory()
+    if folder := os.environ.get(FOLDER):
+        binding.object_code = Compiled(Path(folder))
     # What is written and read, or asked for again, is often the same text once more.
     binding.object_code = lru_cache(maxsize=512)(binding.object_code)
     answer(_report)
