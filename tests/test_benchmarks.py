@@ -17,7 +17,7 @@ import runs
 import setting
 from case import OURS, Case
 from cases import CASES, GROUPS, find
-from limits import GOALS, LIMITS, behind
+from limits import FAST, GOALS, LIMITS, behind
 from measure import Measured, race
 from peak import Peak
 from peers import environments
@@ -174,13 +174,15 @@ def test_what_limits_cases_below_their_goals() -> None:
     """Products have a higher goal; each limit is of a case that there is."""
     lines = [
         _line(0.25, 0.24), _line(0.25, 0.24, name="LU"), _line(0.5, name="layer norm"),
-        _line(0.5, name="blur"),
+        _line(0.5, name="blur"), _line(0.25, name="GELU with bias, fast"),
+        _line(0.2, name="softmax, fast"),
     ]  # fmt: skip
-    product, norm, blur = behind(lines)
+    product, norm, blur, fast = behind(lines)
     assert product.startswith("sgemm 1024: 0.96, where 0.97 is the goal.")
     assert norm.startswith("layer norm: 0.50, where 0.9 is the goal. It reads and writes each")
     assert blur == "blur: 0.50, where 0.9 is the goal. What limits it is not known yet."
-    assert {*LIMITS} <= {case.name for case in CASES}
+    assert fast.startswith("GELU with bias, fast: 1.00, where 1.1 is the goal. It reads and writes")
+    assert {*LIMITS, *FAST} <= {case.name for case in CASES}
     assert {*GOALS} <= {*GROUPS}
 
 

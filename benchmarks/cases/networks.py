@@ -76,7 +76,7 @@ def norm_rows(s: ps.Schedule) -> None:
 
 
 def gelu_rows(s: ps.Schedule) -> None:
-    s["Y"].parallel("i").vectorize("j", ps.native).unroll("j", 8).stream()
+    s["Y"].parallel("i").vectorize("j", ps.native).unroll("j", 4).stream()
 
 
 def transposed(s: ps.Schedule, tensor: str, reader: Any, loop: str, rows: str) -> None:

@@ -267,7 +267,12 @@ FAULTS = (
     ),
     Fault(
         "values of a rare branch are used behind it", "codegen/llvm/vectors.py",
-        "        self._known, self._splats = known, splats\n", "", TURNS,
+        "        self._known, self._splats, self._pairs = known, splats, pairs\n", "", TURNS,
+    ),
+    Fault(
+        "denormal results of exp are computed like others", "lang/arithmetic/math_exp.py",
+        "return rarely(absolute(x) > usual, rare, p * power_of_two(n))",
+        "return p * power_of_two(n)", ("tests/lang/test_math.py",),
     ),
     Fault(
         "what is finite counts next to an infinity", "lang/arithmetic/math_angles.py",

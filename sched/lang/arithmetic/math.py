@@ -2,8 +2,9 @@
 files beside this one.
 
 Each is one straight line of arithmetic, bit operations and selects: no table and no loop, and no
-branch but around the reduction of large arguments of sin, cos and tan (`math_reduction`). So the
-interpreter, scalar code and vector code of any width give the same bits, and every width is fast.
+branch but around what few arguments need, as denormal numbers, infinities, and the large arguments
+of sin, cos and tan (`math_reduction`). So the interpreter, scalar code and vector code of any width
+give the same bits, and every width is fast.
 The values at zeros, infinities and NaN are NumPy's; denormals are computed, not flushed.
 
 The largest errors found are in `docs/functions.md`, which `benchmarks/functions/errors.py` makes:

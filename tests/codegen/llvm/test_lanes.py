@@ -14,7 +14,7 @@ import pytest
 from codegen.llvm import oracle
 from codegen.llvm.test_instructions import assert_same, binary_cases, ternary_cases, unary_cases
 
-from polysched.codegen.llvm import casts, compile_module, instructions
+from polysched.codegen.llvm import casts, compile_module, hidden, instructions
 from polysched.codegen.llvm.function_builder import FunctionBuilder
 from polysched.codegen.llvm.values import Value, constant
 from polysched.lang.nodes.dtypes import ALL, DType, float32, float64, int64
@@ -82,6 +82,7 @@ def test_every_operator_in_lanes(dtype: DType, lanes: int) -> None:
         b.store(case.code(b, x, y), pointer)
     b.emit("ret void")
     text = b.definition('void @"polysched.f"(ptr %x, ptr %y, ptr %outs)', f"{lanes} lanes")
+    text = "\n".join([text, *hidden.definitions([text], default_target())])
     code = compile_module(text, default_target())
     call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(code.address("f"))
     left, right = (np.array([row[at] for row in rows], dtype.numpy) for at in (0, 1))
