@@ -19,38 +19,45 @@ FIRST = (0, 3, 1, 2)
 
 
 def copied(s: ps.Schedule, u: Any, *layout: str) -> None:
-    """Weights for all images, in storage that begins at a line of the cache: an array of a caller
-    may begin anywhere, and then each second vector of it, or each one, lies in two lines."""
+    """Weights for all images, a panel of filters after the other, in storage that begins at a line
+    of the cache: an array of a caller may begin anywhere, and then each second vector of it, or
+    each one, lies in two lines."""
     w = s[u.stage("weight", at="b", layout=layout)].compute_root()
     w.vectorize(layout[-1], ps.native)
 
 
-def relu_tiles(s: ps.Schedule, pixels: int = 4) -> None:
-    """A tile of filters by pixels of a row in registers, and what is done with it follows at once.
-    An image with its border is in the second cache. Images on threads."""
+def relu_tiles(s: ps.Schedule, pixels: int = 2) -> None:
+    """A tile of filters by pixels of some rows in registers, and what is done with it follows at
+    once. An image with its border is in the second cache. Images on threads."""
     f, o, u = s["relu"], s["O"], s["O"].update(0)
-    copied(s, u, "ry", "rx", "rc", "k")
+    u.split("k", ps.tile_columns, names=("ko", "k"))
+    copied(s, u, "ko", "ry", "rx", "rc", "k")
     f.split("k", ps.tile_columns, names=("ko", "k"))
+    f.split("y", ps.tile_rows // pixels, names=("yo", "y"))
     f.split("x", pixels, names=("xo", "x"))
-    f.reorder("b", "ko", "y", "xo", "x", "k").parallel("b")
+    f.reorder("b", "ko", "yo", "xo", "y", "x", "k").parallel("b")
     o.compute_at(f, "xo").reorder("b", "y", "x", "k")
-    u.reorder("ry", "rx", "rc", "b", "y", "x", "k")
+    u.reorder("ko", "ry", "rx", "rc", "b", "y", "x", "k")
     for stage in (f, o, u):
-        stage.vectorize("k", ps.native).unroll("k").unroll("x")
+        stage.vectorize("k", ps.native).unroll("k").unroll("x").unroll("y")
     s["image_constant"].compute_at(f, "b").vectorize("b3", ps.native)
 
 
-def pixel_tiles(s: ps.Schedule, pixels: int = 4) -> None:
-    """The same of each pixel by itself: pixels stay in the first cache, and meet all filters."""
+def pixel_tiles(s: ps.Schedule, pixels: int = 2) -> None:
+    """The same of each pixel by itself: a panel of filters stays in the first cache, and meets all
+    pixels of some rows. It has three vectors at least, where registers are few."""
     o, u = s["O"], s["O"].update(0)
-    u.split("k", ps.tile_columns, names=("ko", "k"))
+    filters = ps.tile_columns.at_least(3 * ps.native)
+    rows = ps.tile_rows * ps.tile_columns // filters // pixels
+    u.split("k", filters, names=("ko", "k"))
+    u.split("y", rows, names=("yo", "y"))
     u.split("x", pixels, names=("xo", "x"))
-    u.reorder("b", "y", "xo", "ko", "rc", "x", "k").parallel("b")
-    o.compute_at(u, "ko").reorder("b", "y", "x", "k")
-    u.accumulate_at("ko")
+    u.reorder("b", "yo", "ko", "xo", "rc", "y", "x", "k").parallel("b")
+    o.compute_at(u, "xo").reorder("b", "y", "x", "k")
+    u.accumulate_at("xo")
     copied(s, u, "ko", "rc", "k")
     for stage in (o, u):
-        stage.vectorize("k", ps.native).unroll("k").unroll("x")
+        stage.vectorize("k", ps.native).unroll("k").unroll("x").unroll("y")
 
 
 def channels(s: ps.Schedule, rows: int = 7) -> None:

@@ -88,12 +88,18 @@ def _product(n: int, m: int, l: int, dtype: Any = np.float32, schedule: Any = pa
     )
 
 
+def _together(columns: int) -> Any:
+    """The schedule with panels of so many columns in each pass over A."""
+    return partial(packed, panels=(columns // ps.tile_columns).at_least(1))
+
+
 CASES = (
-    *(_product(n, n, n) for n in (256, 512, 1024)),
-    # A is in no cache: each pass over it is for several panels.
+    *(_product(n, n, n) for n in (256, 512)),
+    # A is in no cache next to the core: each pass over it is for several panels.
+    _product(1024, 1024, 1024, schedule=_together(128)),
     _product(2048, 2048, 2048, schedule=partial(packed, panels=32 // ps.native)),
-    _product(1024, 1024, 1024, np.float64),
+    _product(1024, 1024, 1024, np.float64, _together(64)),
     _product(1, 4096, 4096, schedule=wide),
     _product(4096, 64, 64, schedule=tall),
-    _product(1023, 1025, 511, schedule=partial(packed, panels=16 // ps.native)),
+    _product(1023, 1025, 511, schedule=_together(128)),
 )
