@@ -133,16 +133,16 @@ class Machine:
 
     def touch(self, buffer: Buffer, element: Element) -> Touch | None:
         """The memory of an element; None if it is outside."""
-        box = self.boxes[buffer]
-        at = [x - lo for x, (lo, _) in zip(element, box, strict=True)]
-        if buffer.fold is not None:
-            at[buffer.fold.axis] %= buffer.fold.planes
-        for x, (_, n) in zip(at, box, strict=True):
-            if not 0 <= x < n:
+        fold, place = buffer.fold, []
+        for axis, (x, (lo, n)) in enumerate(zip(element, self.boxes[buffer], strict=True)):
+            at = x - lo
+            if fold is not None and fold.axis == axis:
+                at %= fold.planes
+            if not 0 <= at < n:
                 return None
+            place.append(at)
         life = self.lives.get(buffer)
-        place = tuple(at) if life is None else (life, *at)
-        return Touch(buffer, element, (buffer, place))
+        return Touch(buffer, element, (buffer, tuple(place) if life is None else (life, *place)))
 
     def _value(self, location: Location) -> Any:
         if location not in self.memory:
@@ -224,10 +224,11 @@ class Machine:
         """The functions of a statement, all of whose loads have been tried."""
         functions = self._functions(stmt)
         self.loops, self.needed = env, False
-        # Every load happens where its guard holds, whether or not its value is used.
-        own = dict(env)
-        for node in functions.loads:
-            functions[node](own)
+        if functions.loads:
+            # Every load happens where its guard holds, whether or not its value is used.
+            own = dict(env)
+            for node in functions.loads:
+                functions[node](own)
         self.needed, self.reads = True, []
         return functions
 
@@ -258,8 +259,10 @@ class Machine:
         done: list[tuple[Write, Any]] = []
         for env in envs:
             functions = self._begin(stmt, env)
-            found = (self._store(s, functions, env) for s in stmt.stores)
-            done += [x for x in found if x is not None]
+            for s in stmt.stores:
+                found = self._store(s, functions, env)
+                if found is not None:
+                    done.append(found)
         if done:
             self.watcher.joint(tuple(self.path), [w for w, _ in done])
         for write, value in done:
@@ -271,7 +274,7 @@ class Machine:
             return None
         own: Env = dict(env)
         self.reads = []
-        element = tuple(int(functions[x](own)) for x in s.index)
+        element = tuple([int(functions[x](own)) for x in s.index])
         value = functions[s.value](own)
         to = self.touch(s.buffer, element)
         if to is None:

@@ -19,7 +19,7 @@ from .execute import Location, Machine, Path, Touch, Write
 from .memory import Memory, Seen
 from .memory_reads import MemoryReads, original, read_directly
 from .needed import Needed
-from .races import Races
+from .races import Races, concurrent
 from .report import NOTHING, Breach, Report, Words
 from .subject import Subject
 
@@ -72,10 +72,13 @@ class InstanceChecker:
 
     def looked(self, path: Path, reads: list[Touch]) -> None:
         """A bound or a condition has read."""
-        self._race(path, reads, [])
+        if concurrent(path):
+            self._race(path, reads, [])
 
     def joint(self, path: Path, writes: list[Write]) -> None:
         """One joint statement: all of it reads before any of it writes."""
+        if len(writes) == 1:
+            return self._alone(path, writes)
         seen = [self.memory.seen(w) for w in writes]
         made = [self.memory.made(w) for w in writes]
         by_key: dict[Key, tuple[list[Write], Seen]] = {}
@@ -94,8 +97,19 @@ class InstanceChecker:
         for key, (own, all_read) in by_key.items():
             self._instance(key, path, own, all_read)
 
+    def _alone(self, path: Path, writes: list[Write]) -> None:
+        """The same for one store, which most statements are."""
+        (w,) = writes
+        seen = self.memory.seen(w)
+        self.memory.write(w.to, self.memory.made(w))
+        self._joint_races(path, writes)
+        if w.key is not None:
+            self._instance(w.key, path, writes, seen)
+
     def _joint_races(self, path: Path, writes: list[Write]) -> None:
         """Atomic accumulations into one element may meet each other; other stores meet nobody."""
+        if not concurrent(path):
+            return
         met = [w for w in writes if self._is_atomic(w)]
         plain = [w for w in writes if not self._is_atomic(w)]
         reads = [r for w in plain for r in w.reads]

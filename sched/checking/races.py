@@ -64,6 +64,11 @@ class Races:
         return _is_another(used.reader, iteration) or _is_another(used.writer, iteration)
 
 
+def concurrent(path: Path) -> bool:
+    """Whether anything runs beside what is at a path."""
+    return any(kind == "parallel" for kind, _ in path)
+
+
 def _also(before: int | None, iteration: int) -> int:
     return iteration if before in (None, iteration) else -1
 
