@@ -58,9 +58,15 @@ def on_expressions(rule: Rule, only: type[Node] | None = None) -> Callable[[Stmt
     return lambda stmt: _expressions(stmt, change)
 
 
-def map_tree_expressions(stmt: Stmt, rule: Rule) -> Stmt:
-    """`map_expressions` of one statement and all below it."""
-    change = _changing(rule, None)
+def map_tree_expressions(
+    stmt: Stmt, rule: Rule, stays: Callable[[Node], bool] | None = None
+) -> Stmt:
+    """`map_expressions` of one statement and all below it.
+
+    Args:
+        stays: whether a node is known to stay as it is, with all below it.
+    """
+    change = _changing(rule, None, stays)
     return map_statements(stmt, lambda s: _expressions(s, change))
 
 
@@ -70,10 +76,12 @@ def map_tree_replaced(stmt: Stmt, replacement: Mapping[Node, Node]) -> Stmt:
     return map_statements(stmt, lambda s: _expressions(s, change))
 
 
-def _changing(rule: Rule, only: type[Node] | None) -> Change:
+def _changing(
+    rule: Rule, only: type[Node] | None, stays: Callable[[Node], bool] | None = None
+) -> Change:
     """A rule for nodes, which remembers what it has made of them."""
     done: dict[Node, Node] = {}
-    return lambda roots: transform_all(roots, rule, done, only)
+    return lambda roots: transform_all(roots, rule, done, only, stays)
 
 
 def _expressions(stmt: Stmt, change: Change) -> Stmt:
