@@ -69,7 +69,7 @@ class _Flat:
             case Prefetch(buffer=buffer, index=index):
                 return replace(made, index=(self._offset(buffer, index),))
             case Alloc(origin=origin, body=body):
-                sums = {x: value for x, value in origin if _is_sum(value)}
+                sums: dict[Node, Node] = {x: value for x, value in origin if _is_sum(value)}
                 inside = _Flat({**self.origins, **sums}) if sums else self
                 rest = tuple(o for o in origin if o[0] not in sums)
                 return replace(made, origin=rest, body=inside.stmt(body))
@@ -92,7 +92,7 @@ class _Flat:
         begin = self._begin.get(buffer)
         if begin is None:
             begin = self._begin[buffer] = replaced_all(buffer.origin, self.origins)
-        return _offset_from(buffer, index, begin)
+        return _offset(buffer, index, begin)
 
 
 def _is_sum(node: Node) -> bool:
@@ -102,13 +102,12 @@ def _is_sum(node: Node) -> bool:
     )
 
 
-def offset(buffer: Buffer, index: tuple[Node, ...]) -> Node:
-    """The offset of an element: in bytes where the buffer is strided, else in elements."""
-    return _offset_from(buffer, index, buffer.origin)
+def _offset(buffer: Buffer, index: Index, begin: Index) -> Node:
+    """The offset of an element: in bytes where the buffer is strided, else in elements.
 
-
-def _offset_from(buffer: Buffer, index: Index, begin: Index) -> Node:
-    """The same where the first element is another one than the buffer says."""
+    Args:
+        begin: the index of the first element.
+    """
     at = [ix.sub(x, o) for x, o in zip(index, begin, strict=True)]
     if buffer.fold is not None:
         axis, planes = buffer.fold.axis, buffer.fold.planes
