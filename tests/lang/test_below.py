@@ -39,6 +39,30 @@ def test_leaves_and_classes_are_those_of_a_walk(a: Node, b: Node) -> None:
         assert has_below(kind, a, b) == any(type(x) is kind for x in walked)
 
 
+def walk(node: Node, seen: dict[Node, None]) -> dict[Node, None]:
+    for a in node.args:
+        walk(a, seen)
+    seen[node] = None
+    return seen
+
+
+@given(expressions, expressions)
+def test_operands_come_first_and_each_node_once(a: Node, b: Node) -> None:
+    assert list(postorder(a)) == list(walk(a, {}))
+    assert list(postorder(a, b)) == list(walk(b, walk(a, {})))
+
+
+def test_chains_of_any_depth() -> None:
+    """Of long ones no node keeps what is below it."""
+    node: Node = Var("i")
+    chain = [node, integer(3)]
+    for _ in range(3000):
+        node = Op("add", (node, integer(3)), integer(0).type)
+        chain.append(node)
+    assert list(postorder(node)) == chain
+    assert list(postorder(chain[50], node)) == chain
+
+
 @given(expressions, st.dictionaries(leaves, expressions, max_size=2))
 def test_replacing_leaves_is_replacing_each(a: Node, by: dict[Node, Node]) -> None:
     (wanted,) = transform_all((a,), lambda x: x if x.args else by.get(x, x))

@@ -55,28 +55,36 @@ def map_expressions(module: Module, rule: Rule, only: type[Node] | None = None) 
 def on_expressions(rule: Rule, only: type[Node] | None = None) -> Callable[[Stmt], Stmt]:
     """What `map_expressions` does with each statement, for those who do more in one traversal."""
     change = _changing(rule, only)
-    return lambda stmt: _expressions(stmt, change)
+    return lambda stmt: on_expressions_of(stmt, change)
 
 
-def map_tree_expressions(stmt: Stmt, rule: Rule) -> Stmt:
-    """`map_expressions` of one statement and all below it."""
-    change = _changing(rule, None)
-    return map_statements(stmt, lambda s: _expressions(s, change))
+def map_tree_expressions(
+    stmt: Stmt, rule: Rule, stays: Callable[[Node], bool] | None = None
+) -> Stmt:
+    """`map_expressions` of one statement and all below it.
+
+    Args:
+        stays: whether a node is known to stay as it is, with all below it.
+    """
+    change = _changing(rule, None, stays)
+    return map_statements(stmt, lambda s: on_expressions_of(s, change))
 
 
 def map_tree_replaced(stmt: Stmt, replacement: Mapping[Node, Node]) -> Stmt:
     """One statement and all below it with some nodes replaced in its expressions."""
     change = Replacement(replacement).of
-    return map_statements(stmt, lambda s: _expressions(s, change))
+    return map_statements(stmt, lambda s: on_expressions_of(s, change))
 
 
-def _changing(rule: Rule, only: type[Node] | None) -> Change:
+def _changing(
+    rule: Rule, only: type[Node] | None, stays: Callable[[Node], bool] | None = None
+) -> Change:
     """A rule for nodes, which remembers what it has made of them."""
     done: dict[Node, Node] = {}
-    return lambda roots: transform_all(roots, rule, done, only)
+    return lambda roots: transform_all(roots, rule, done, only, stays)
 
 
-def _expressions(stmt: Stmt, change: Change) -> Stmt:
+def on_expressions_of(stmt: Stmt, change: Change) -> Stmt:
     """The expressions directly in a statement; the statement itself where none changes."""
     match stmt:
         case Stores(stores=stores, lanes=lanes):

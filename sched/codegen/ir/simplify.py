@@ -6,7 +6,7 @@ import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from ...lang.nodes.nodes import Const, Node, Op
+from ...lang.nodes.nodes import Const, Node, Op, leaves_below
 from ...poly.sets.simplify import simpler, truth
 from .ir import If, Load, Seq, Stmt, Store, Stores, children, dtype_of, map_children
 from .rewrite import map_statements, map_tree_expressions
@@ -42,11 +42,17 @@ def chosen(stmt: Stmt) -> Iterator[Stmt]:
 
 def assuming(stmt: Stmt, known: Mapping[Node, Node]) -> Stmt:
     """A statement where some expressions are others: conditions that hold, mostly."""
+    found_in = {leaves_below(x) for x in known}
 
     def rule(node: Node) -> Node:
         return folded(known.get(node, node))
 
-    return _pruned(map_tree_expressions(stmt, rule))
+    def stays(node: Node) -> bool:
+        """Most expressions lack a symbol of each, so they need not be looked through."""
+        leaves = leaves_below(node)
+        return not any(x <= leaves for x in found_in)
+
+    return _pruned(map_tree_expressions(stmt, rule, stays))
 
 
 def general(stmt: Stmt, known: set[Node]) -> Stmt:

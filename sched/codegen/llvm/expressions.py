@@ -5,7 +5,7 @@ end, what was computed around it stays known. *Memory*: a store may change what 
 whatever depends on a load is reused within one statement only; inputs and constants do not change
 while a kernel runs, so what is loaded from them counts as arithmetic. What lanes hold is reused by
 statements of the same lanes that follow each other without a loop or a branch, as the copies of an
-unrolled loop do, until somebody stores to what it is loaded from (`KeptVectors`).
+unrolled loop do, until somebody stores to what it is loaded from (`HeldVectors`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ...lang.nodes.rare import needed_first
 from ..ir import ir
 from . import instructions
 from .function_builder import FunctionBuilder
-from .kept_vectors import KeptVectors
+from .held_vectors import HeldVectors
 from .partial_vectors import PartialVectors
 from .values import Value, constant
 
@@ -49,7 +49,7 @@ class Evaluator:
         #: What the scopes around this place have added, with what was known before, if anything.
         self._added: list[list[tuple[Node, Value | None]]] = [[]]
         self._placed: list[list[_Place]] = [[]]
-        self.kept = KeptVectors()
+        self.held = HeldVectors()
         self._statement: dict[Node, Value] = {}
         self._fleeting: dict[Node, bool] = {}
 
@@ -58,7 +58,7 @@ class Evaluator:
         """A stretch of code that does not dominate what comes after it."""
         self._added.append([])
         self._placed.append([])
-        outside, self.kept = self.kept, KeptVectors()
+        outside, self.held = self.held, HeldVectors()
         yield
         for node, before in reversed(self._added.pop()):
             if before is None:
@@ -68,7 +68,7 @@ class Evaluator:
         for place in self._placed.pop():
             del self._places[place]
         outside.forget_memory()
-        self.kept = outside
+        self.held = outside
 
     @contextmanager
     def branch(self) -> Iterator[None]:

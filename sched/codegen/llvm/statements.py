@@ -81,7 +81,7 @@ class Emitter:
                 self._if(condition, body, otherwise)
             case ir.Stores():
                 self._joint(stmt)
-                self.evaluator.kept.forget(s.buffer for s in stmt.stores)
+                self.evaluator.held.forget(s.buffer for s in stmt.stores)
             case ir.Count():
                 self._count(stmt)
             case ir.Prefetch(buffer=buffer, index=index):
@@ -89,7 +89,7 @@ class Emitter:
                 self.builder.prefetch(self.evaluator.address(buffer, index, is_there=False))
             case ir.Call():
                 self._call(stmt)
-                self.evaluator.kept.forget_memory()
+                self.evaluator.held.forget_memory()
             case ir.Mark(buffer=buffer):
                 emit_mark(self.builder, stmt, self.evaluator.pointer(buffer), self.thread)
 

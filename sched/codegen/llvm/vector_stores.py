@@ -31,7 +31,7 @@ class VectorStores:
         """All values, then all stores."""
         self.builder.in_pairs = are_in_pairs(self.stmt, self.builder.target)
         if not self.builder.in_pairs:  # lanes in pairs have an order of their own
-            self.vectors.take_kept()
+            self.vectors.take_held()
             self._emit()
             self.vectors.keep_all()
             return

@@ -45,7 +45,7 @@ class Vectors:
         self.lanes = lanes
         self.count = lanes.count
         self._known: dict[Node, Value] = {}
-        self._takes_kept = False
+        self._takes_held = False
         self._splats: dict[Value, Value] = {}
         self._pairs = PairLoads(self.builder)
         self._strides: dict[Node, int | None] = {}
@@ -92,18 +92,18 @@ class Vectors:
         """Whether the value of an expression is known."""
         if node in self._known:
             return True
-        kept = self.evaluator.kept.find(self.lanes, node) if self._takes_kept else None
-        if kept is not None:
-            self._known[node] = kept
-        return kept is not None
+        held = self.evaluator.held.find(self.lanes, node) if self._takes_held else None
+        if held is not None:
+            self._known[node] = held
+        return held is not None
 
-    def take_kept(self) -> None:
+    def take_held(self) -> None:
         """Takes over what earlier statements have found in the same lanes."""
-        self._takes_kept = True
+        self._takes_held = True
 
     def keep_all(self) -> None:
         """Leaves what is known to later statements of the same lanes."""
-        self.evaluator.kept.keep(self.lanes, self._known)
+        self.evaluator.held.keep(self.lanes, self._known)
 
     def scalar(self, node: Node) -> Value:
         """The value of an expression that is the same in all lanes."""

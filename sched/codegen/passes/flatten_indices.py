@@ -10,70 +10,89 @@ constant, so that LLVM can keep the element in a register.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 
 from ...lang.nodes import index as ix
-from ...lang.nodes.nodes import Const, Node, Op, Size, Var, postorder
+from ...lang.nodes.nodes import (
+    Const,
+    Node,
+    Op,
+    Size,
+    Var,
+    has_below,
+    leaves_below,
+    postorder,
+    replaced_all,
+    transform_all,
+)
 from ...poly.sets import flat
 from ...poly.sets.flat import without_origins
 from ..build.storage import stride
-from ..ir.ir import Alloc, Buffer, Load, Module, Prefetch, Stmt, Stores
-from ..ir.rewrite import map_module, map_tree_replaced, on_expressions
+from ..ir.ir import Alloc, Buffer, Load, Module, Prefetch, Stmt, Stores, map_children
+from ..ir.rewrite import on_expressions_of
 
 Index = tuple[Node, ...]
 
 
 def flatten_indices(module: Module) -> Module:
     """Every load and store gets a single offset."""
-    simple = cache(without_origins)
-
-    def flat(buffer: Buffer, index: Index) -> Index:
-        return (offset(buffer, index),)
-
-    def folded(_: Buffer, index: Index) -> Index:
-        return (simple(index[0]),)
-
-    made = map_module(module, _indices(flat))
-    made = map_module(map_module(made, _prefetched), _substituted_origins)
-    return map_module(made, _indices(folded))
+    made = [replace(f, body=_Flat({}).stmt(f.body)) for f in module.functions]
+    return replace(module, functions=tuple(made))
 
 
-def _indices(change: Callable[[Buffer, Index], Index]) -> Callable[[Stmt], Stmt]:
-    """Changes the indices of all loads in a statement, then those of its stores."""
+class _Flat:
+    """What statements become where some storage lies around them.
 
-    def load(node: Node) -> Node:
+    Args:
+        origins: the variables in the origins of that storage which are sums: these stand in their
+            place.
+    """
+
+    def __init__(self, origins: Mapping[Node, Node]) -> None:
+        self.origins = origins
+        self._done: dict[Node, Node] = {}
+        self._begin: dict[Buffer, Index] = {}
+        self._simple = cache(without_origins)
+
+    def stmt(self, stmt: Stmt) -> Stmt:
+        """A statement, with all below it."""
+        made = on_expressions_of(stmt, self._expressions)
+        match made:
+            case Stores(stores=stores):
+                flat = [
+                    replace(s, index=(self._simple(self._offset(s.buffer, s.index)),))
+                    for s in stores
+                ]
+                return replace(made, stores=tuple(flat))
+            case Prefetch(buffer=buffer, index=index):
+                return replace(made, index=(self._offset(buffer, index),))
+            case Alloc(origin=origin, body=body):
+                sums: dict[Node, Node] = {x: value for x, value in origin if _is_sum(value)}
+                inside = _Flat({**self.origins, **sums}) if sums else self
+                rest = tuple(o for o in origin if o[0] not in sums)
+                return replace(made, origin=rest, body=inside.stmt(body))
+            case _:
+                return map_children(made, self.stmt)
+
+    def _expressions(self, roots: Index) -> Index:
+        return transform_all(roots, self._flat, self._done, None, self._stays)
+
+    def _stays(self, node: Node) -> bool:
+        return not has_below(Load, node) and leaves_below(node).isdisjoint(self.origins)
+
+    def _flat(self, node: Node) -> Node:
         if isinstance(node, Load):
-            return Load(node.buffer, change(node.buffer, node.index), node.guard, node.type)
-        return node
+            offset = self._simple(self._offset(node.buffer, node.index))
+            return Load(node.buffer, (offset,), node.guard, node.type)
+        return self.origins.get(node, node)
 
-    loads = on_expressions(load, Load)
-
-    def statement(stmt: Stmt) -> Stmt:
-        stmt = loads(stmt)
-        if not isinstance(stmt, Stores):
-            return stmt
-        stores = [replace(s, index=change(s.buffer, s.index)) for s in stmt.stores]
-        return replace(stmt, stores=tuple(stores))
-
-    return statement
-
-
-def _prefetched(stmt: Stmt) -> Stmt:
-    """What is prefetched, as one offset."""
-    if isinstance(stmt, Prefetch):
-        return replace(stmt, index=(offset(stmt.buffer, stmt.index),))
-    return stmt
-
-
-def _substituted_origins(stmt: Stmt) -> Stmt:
-    """Storage whose origins are known as sums: they stand where they are used."""
-    if not isinstance(stmt, Alloc):
-        return stmt
-    known: dict[Node, Node] = {x: value for x, value in stmt.origin if _is_sum(value)}
-    body = map_tree_replaced(stmt.body, known) if known else stmt.body
-    return replace(stmt, origin=tuple(o for o in stmt.origin if o[0] not in known), body=body)
+    def _offset(self, buffer: Buffer, index: Index) -> Node:
+        begin = self._begin.get(buffer)
+        if begin is None:
+            begin = self._begin[buffer] = replaced_all(buffer.origin, self.origins)
+        return _offset(buffer, index, begin)
 
 
 def _is_sum(node: Node) -> bool:
@@ -83,9 +102,13 @@ def _is_sum(node: Node) -> bool:
     )
 
 
-def offset(buffer: Buffer, index: tuple[Node, ...]) -> Node:
-    """The offset of an element: in bytes where the buffer is strided, else in elements."""
-    at = [ix.sub(x, o) for x, o in zip(index, buffer.origin, strict=True)]
+def _offset(buffer: Buffer, index: Index, begin: Index) -> Node:
+    """The offset of an element: in bytes where the buffer is strided, else in elements.
+
+    Args:
+        begin: the index of the first element.
+    """
+    at = [ix.sub(x, o) for x, o in zip(index, begin, strict=True)]
     if buffer.fold is not None:
         axis, planes = buffer.fold.axis, buffer.fold.planes
         at[axis] = ix.mod(at[axis], planes)

@@ -13,10 +13,10 @@ polyhedral model and code generation see typed ones only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary, ref
+from weakref import KeyedRef, WeakValueDictionary, ref
 
 from ...forks import reentrant
 from ...records import dataclass
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 _table: WeakValueDictionary[tuple[Any, ...], Node] = WeakValueDictionary()
 #: What the table holds: to look a node up in it takes no lock, and no call of Python code.
 _references: dict[tuple[Any, ...], ref[Node]] = _table.data  # type: ignore[attr-defined]
+#: What takes a node out of it that nobody holds any more.
+_forget: Callable[[KeyedRef[Any, Any]], None] = _table._remove  # type: ignore[attr-defined]
 _lock = reentrant()
 
 
@@ -56,7 +58,12 @@ class _HashConsed(type):
             return node
         with _lock:
             # Another thread or a signal handler may have made an equal node meanwhile.
-            return _table.setdefault(key, super().__call__(*fields))
+            made = super().__call__(*fields)
+            known = _references.get(key)
+            if known is not None and (node := known()) is not None:
+                return node
+            _references[key] = KeyedRef(made, _forget, key)
+            return made
 
 
 class Node(Travelling, metaclass=_HashConsed):
@@ -74,16 +81,20 @@ class Node(Travelling, metaclass=_HashConsed):
         def type(self) -> Type | None:
             """The type of its value; None where it is not known yet."""
 
+        @property
+        def args(self) -> tuple[Node, ...]:
+            """The nodes it is computed from. Nothing is asked for as often: so it is the field that
+            has them, where a class has one, and no method."""
+
+    else:
+        args = ()
+
     @staticmethod
     def key(*fields: Any) -> tuple[Any, ...]:
         """The key by which equal nodes of a class are found. Ids stand for nodes, tensors and other
         objects that are equal by identity; the node keeps them alive. The table must not hold them
         itself: a Func whose definitions read it would never be freed."""
         return tuple([_identity(x) for x in fields])
-
-    @property
-    def args(self) -> tuple[Node, ...]:
-        return ()
 
     def with_args(self, args: tuple[Node, ...]) -> Node:
         """A node of the same class and attributes with other operands."""
@@ -211,12 +222,11 @@ class Op(Node):
         op, operands, t = fields
         return (op, t, *map(id, operands))
 
-    @property
-    def args(self) -> tuple[Node, ...]:
-        return self.operands
-
     def with_args(self, args: tuple[Node, ...]) -> Node:
         return self if args == self.operands else Op(self.op, args, self.type)
+
+
+Op.args = Op.operands  # type: ignore[misc, assignment]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -233,12 +243,11 @@ class Read(Node):
         tensor, index, component, t = fields
         return (id(tensor), component, t, *map(id, index))
 
-    @property
-    def args(self) -> tuple[Node, ...]:
-        return self.index
-
     def with_args(self, args: tuple[Node, ...]) -> Node:
         return self if args == self.index else Read(self.tensor, args, self.component, self.type)
+
+
+Read.args = Read.index  # type: ignore[misc, assignment]
 
 
 Symbol = Var | RVar | Size | Param

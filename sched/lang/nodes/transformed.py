@@ -21,12 +21,14 @@ def transform_all(
     rule: Callable[[Node], Node],
     done: dict[Node, Node] | None = None,
     only: type[Node] | None = None,
+    stays: Callable[[Node], bool] | None = None,
 ) -> tuple[Node, ...]:
     """`transform` of several roots that share nodes.
 
     Args:
         done: results for nodes to which the rule was applied before; new ones are added.
         only: the one class of nodes that the rule changes: what has none below stays as it is.
+        stays: whether a node is known to stay as it is, with all below it.
     """
     if only is not None and not has_below(only, *roots):
         return roots
@@ -39,7 +41,9 @@ def transform_all(
             node = begun.pop()
             found[node] = rule(node.with_args(tuple([found[a] for a in node.args])))
         elif node not in found:
-            if only is not None and only not in known_below(node)._kinds:
+            if (only is not None and only not in known_below(node)._kinds) or (
+                stays is not None and stays(node)
+            ):
                 found[node] = node
             elif args := node.args:
                 begun.append(node)

@@ -168,24 +168,23 @@ class Prover:
         found: dict[Tensor, list[object]] = {t: [] for t in self._tensors}
         inside: dict[Tensor, int] = {}
         numbers: Counter[Tensor] = Counter()
-
-        def visit(node: Tree) -> None:
-            if isinstance(node, Alloc):
+        # A function within this one that calls itself would be a cycle, which holds the model.
+        waiting: list[Tree | tuple[Tensor, int]] = [tree]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, tuple):  # behind an allocation
+                inside[node[0]] = node[1]
+            elif isinstance(node, Alloc):
                 numbers[node.func] += 1
-                outside, inside[node.func] = inside.get(node.func, 0), numbers[node.func]
-                for child in node.body:
-                    visit(child)
-                inside[node.func] = outside
+                waiting += [(node.func, inside.get(node.func, 0)), *reversed(node.body)]
+                inside[node.func] = numbers[node.func]
             elif isinstance(node, Seq):
-                for child in node.body:
-                    visit(child)
+                waiting += reversed(node.body)
             else:
                 for stage in stages(node):
                     base = stage.statement.base
                     for t in self._touched[base]:
                         found[t] += (base, node, inside.get(t, 0))
-
-        visit(tree)
         return {t: tuple(standing) for t, standing in found.items()}
 
     @cached_property

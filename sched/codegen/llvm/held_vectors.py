@@ -14,7 +14,7 @@ LASTING = ("input", "const")
 _Numbers = tuple[Node, Node, int, int]
 
 
-class KeptVectors:
+class HeldVectors:
     """The values of expressions in all lanes, in a stretch of code without branches."""
 
     def __init__(self) -> None:
