@@ -13,8 +13,6 @@ so in the first and in the last one.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Op, integer, postorder, replaced_all
 from ...poly.sets.borders import NEGATED, at_borders
@@ -31,9 +29,10 @@ from ...poly.sets.lanes import (
 )
 from ...poly.sets.simplify import FALSE, TRUE, truth
 from ..ir.inequalities import strongest
-from ..ir.ir import For, If, Lanes, Load, Module, Stmt, Stores, expressions
+from ..ir.ir import If, Lanes, Load, Module, Stmt, Stores, expressions
 from ..ir.rewrite import map_module
 from ..ir.simplify import assuming, folded
+from .border_loads import is_independent, loaded_together, one_by_one
 
 
 def full_lanes(module: Module) -> Module:
@@ -48,7 +47,7 @@ def full_lanes(module: Module) -> Module:
         test = ix.conjunction(strongest(known.tests))
         if test is None:
             return assuming(stmt, known.values)
-        slow = _one_by_one(stmt, stmt.lanes) if known.chosen and _is_independent(stmt) else stmt
+        slow = _at_border(stmt, stmt.lanes) if known.chosen else stmt
         return If(test, assuming(stmt, known.values), slow, choice=True)
 
     return map_module(module, rule)
@@ -144,14 +143,9 @@ def _places(stmt: Stores) -> set[Node]:
     return set(postorder(*indices, *(x for s in stmt.stores for x in s.index)))
 
 
-def _is_independent(stmt: Stores) -> bool:
-    """Whether lanes may run one after the other: none loads what another one stores."""
-    stored = {s.buffer: s.index for s in stmt.stores}
-    loads = (n for n in postorder(*expressions(stmt)) if isinstance(n, Load))
-    return all(n.buffer not in stored or n.index == stored[n.buffer] for n in loads)
-
-
-def _one_by_one(stmt: Stores, lanes: Lanes) -> Stmt:
-    end = ix.add(lanes.lo, integer(lanes.count * lanes.step))
-    body = replace(stmt, lanes=None)
-    return For(lanes.var, lanes.lo, end, lanes.step, "serial", body, lanes.var.name)
+def _at_border(stmt: Stores, lanes: Lanes) -> Stmt:
+    """A statement where lanes read on both sides of a bound: lane by lane, unless its loads are of
+    whole vectors all the same."""
+    if loaded_together(stmt, lanes) is not None or not is_independent(stmt):
+        return stmt
+    return one_by_one(stmt, lanes)
