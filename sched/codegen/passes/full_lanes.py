@@ -145,7 +145,7 @@ def _places(stmt: Stores) -> set[Node]:
 
 def _at_border(stmt: Stores, lanes: Lanes) -> Stmt:
     """A statement where lanes read on both sides of a bound: lane by lane, unless its loads are of
-    whole vectors all the same."""
+    full vectors all the same."""
     if loaded_together(stmt, lanes) is not None or not is_independent(stmt):
         return stmt
     return one_by_one(stmt, lanes)
