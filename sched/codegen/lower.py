@@ -16,6 +16,7 @@ from .ir.text import module_text
 from .ir.verify import verify
 from .llvm import CompiledCode, assembly_of, compile_module
 from .llvm.functions import emit_module
+from .passes.border_loads import border_loads
 from .passes.carry_values import carry_values
 from .passes.expand_math import expand_math
 from .passes.fill_tiles import fill_tiles
@@ -51,6 +52,7 @@ PASSES: tuple[Pass, ...] = (
     roll_borders,
     fill_tiles,
     full_tiles,
+    border_loads,
     carry_values,
     expand_math,
     flatten_indices,

@@ -61,6 +61,7 @@ PASSES = ("tests/codegen/passes/test_passes.py",)
 NATIVE_CALLS = ("tests/codegen/runtime/test_native_calls.py",)
 ROLLED = ("tests/codegen/passes/test_roll_borders.py",)
 PROMOTED = ("tests/codegen/passes/test_promoted.py",)
+BORDERS = ("tests/codegen/passes/test_border_loads.py",)
 FULL_TILES = ("tests/codegen/passes/test_full_tiles.py",)
 MEANING = ("tests/codegen/passes/test_pass_meaning.py",)
 
@@ -76,6 +77,7 @@ TESTED_IN = {
 
 
 PASSES_TESTED_IN = {
+    "border_loads": "codegen/passes/test_border_loads",
     "carry_values": "codegen/passes/test_carried", "expand_math": "show/test_log",
     "flatten_indices": "codegen/runtime/test_kernel", "reverse_parallel": "testing/test_trials",
     "full_tiles": "codegen/passes/test_full_tiles",
@@ -676,7 +678,16 @@ FAULTS = (
     ),
     Fault(
         "windows are those of the first read", "tune/facts/windows.py",
-        "for access in reads]\n        return", "for access in reads[:1]]\n        return", FACTS,
+        "extents) for access in reads]", "extents) for access in reads[:1]]", FACTS,
+    ),
+    Fault(
+        "what goes away from other reads stays", "tune/facts/windows.py",
+        "if not moved and parts[axis]:", "if False:", ("tests/tune/test_newcomers.py",),
+    ),
+    Fault(
+        "data choose along one axis", "tune/facts/facts.py",
+        "in postorder(x) and not reads_memory(x)), None)", "in postorder(x)), None)",
+        ("tests/tune/test_newcomers.py",),
     ),
     Fault(
         "anti dependences are dropped", "poly/proof/dependences.py",
@@ -1594,7 +1605,19 @@ FAULTS = (
     ),
     Fault(
         "lanes that read each other run one after the other", "codegen/passes/full_lanes.py",
-        "known.chosen and _is_independent(stmt)\n", "known.chosen\n", MEANING,
+        "lanes) is not None or not is_independent(stmt):", "lanes) is not None:", MEANING,
+    ),
+    Fault(
+        "lanes behind the end go round to the beginning", "codegen/passes/border_loads.py",
+        "(ix.sub(at, period), behind)", "(ix.add(at, period), behind)", BORDERS,
+    ),
+    Fault(
+        "an index goes round as often as it likes", "codegen/passes/border_loads.py",
+        "        if needed is None:\n", "        if True:\n", BORDERS,
+    ),
+    Fault(
+        "what is beyond a border is loaded whether or not it is there",
+        "codegen/passes/border_loads.py", "ix.ONE), *_room(beyond)", "ix.ONE)", BORDERS,
     ),
     Fault(
         "what is turned round is not", "codegen/llvm/shuffles.py",

@@ -19,6 +19,7 @@ from ...lang.nodes.rare import needed_first
 from ...poly.sets.lane_offsets import LaneOffsets
 from ...poly.sets.lanes import near, stride
 from ..ir import ir
+from ..ir.simplify import conjuncts
 from . import instructions, narrow
 from .expressions import Evaluator
 from .lane_masks import FirstLanes, first_lanes, mask_type
@@ -147,13 +148,16 @@ class Vectors:
     def part(self, guard: Node) -> Part | None:
         """Which lanes a condition holds in, where they follow each other; None where that is not
         known."""
-        mask = self._first_lanes(guard)
-        if mask is None:
+        masks = [self._first_lanes(x) for x in conjuncts(guard)]
+        known = [mask for mask in masks if mask is not None]
+        if len(known) < len(masks):
             return None
-        end = self.scalar(mask.end)
-        if mask.inside:
-            return Part(constant(0, int64), end)
-        return Part(end, constant(self.count, int64))
+        count = integer(self.count)
+        end = ix.minimum((*(mask.end for mask in known if mask.inside), count))
+        first = ix.maximum((*(mask.end for mask in known if not mask.inside), ix.ZERO))
+        if any(not mask.inside for mask in known):
+            end = ix.maximum((first, end))
+        return Part(self.scalar(first), self.scalar(end))
 
     def _is_scattered(self, node: Node) -> TypeGuard[ir.Load]:
         if not isinstance(node, ir.Load) or node.guard is not None or node.buffer.strided:

@@ -14,7 +14,6 @@ so in the first and in the last one.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import count
 
 from ...lang.nodes import index as ix
@@ -33,9 +32,10 @@ from ...poly.sets.lanes import (
 )
 from ...poly.sets.simplify import FALSE, TRUE, truth
 from ..ir.inequalities import strongest
-from ..ir.ir import For, If, Lanes, Load, Module, Stmt, Stores, expressions
-from ..ir.rewrite import map_module, map_tree_replaced
+from ..ir.ir import If, Lanes, Load, Module, Stmt, Stores, expressions
+from ..ir.rewrite import map_module
 from ..ir.simplify import assuming, folded
+from .border_loads import is_independent, loaded_together, one_by_one
 
 
 def full_lanes(module: Module) -> Module:
@@ -51,8 +51,7 @@ def full_lanes(module: Module) -> Module:
         test = ix.conjunction(strongest(known.tests))
         if test is None:
             return assuming(stmt, known.values)
-        is_split = known.chosen and _is_independent(stmt)
-        slow = _one_by_one(stmt, stmt.lanes, serial) if is_split else stmt
+        slow = _at_border(stmt, stmt.lanes, serial) if known.chosen else stmt
         return If(test, assuming(stmt, known.values), slow, choice=True)
 
     return map_module(module, rule)
@@ -148,16 +147,9 @@ def _places(stmt: Stores) -> set[Node]:
     return set(postorder(*indices, *(x for s in stmt.stores for x in s.index)))
 
 
-def _is_independent(stmt: Stores) -> bool:
-    """Whether lanes may run one after the other: none loads what another one stores."""
-    stored = {s.buffer: s.index for s in stmt.stores}
-    loads = (n for n in postorder(*expressions(stmt)) if isinstance(n, Load))
-    return all(n.buffer not in stored or n.index == stored[n.buffer] for n in loads)
-
-
-def _one_by_one(stmt: Stores, lanes: Lanes, serial: Iterator[int]) -> Stmt:
-    """The lanes of a statement as a loop, which has a variable of its own."""
-    end = ix.add(lanes.lo, integer(lanes.count * lanes.step))
-    var = Var(f"{lanes.var.name}#each{next(serial)}")
-    body = map_tree_replaced(replace(stmt, lanes=None), {lanes.var: var})
-    return For(var, lanes.lo, end, lanes.step, "serial", body, lanes.var.name)
+def _at_border(stmt: Stores, lanes: Lanes, serial: Iterator[int]) -> Stmt:
+    """A statement where lanes read on both sides of a bound: lane by lane, unless its loads are of
+    full vectors all the same."""
+    if loaded_together(stmt, lanes) is not None or not is_independent(stmt):
+        return stmt
+    return one_by_one(stmt, lanes, Var(f"{lanes.var.name}#each{next(serial)}"))

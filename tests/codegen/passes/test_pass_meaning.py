@@ -15,6 +15,7 @@ from polysched.checking.execute import Machine, Path, Touch, Write
 from polysched.codegen.ir.ir import If, Lanes, Module, Seq, Stmt, Stores
 from polysched.codegen.ir.verify import verify
 from polysched.codegen.lower import Pass
+from polysched.codegen.passes.border_loads import border_loads
 from polysched.codegen.passes.carry_values import carry_values
 from polysched.codegen.passes.full_lanes import full_lanes
 from polysched.codegen.passes.hoist_conditions import hoist_conditions
@@ -108,4 +109,13 @@ def test_lanes_that_read_each_other_do_not_run_one_after_the_other() -> None:
     """x[v] = x[max(v - 1, 0)]: at the border, too, all lanes read before any stores."""
     at = ix.maximum((add(v, -1), ix.ZERO))
     (moved,) = store(x, v, load(x, at)).stores
-    same(full_lanes, Stores((moved,), Lanes(v, ix.ZERO, 8)), x=list(range(10, 18)))
+    for run in (full_lanes, border_loads):
+        same(run, Stores((moved,), Lanes(v, ix.ZERO, 8)), x=list(range(10, 18)))
+
+
+def test_lanes_far_apart_at_a_border_do_not_read_each_other() -> None:
+    """x[v] = x[max(7 - 2 * v, 0)], which no vector is loaded for."""
+    at = ix.maximum((add(7, mul(v, -2)), ix.ZERO))
+    (moved,) = store(x, v, load(x, at)).stores
+    for run in (full_lanes, border_loads):
+        same(run, Stores((moved,), Lanes(v, ix.ZERO, 8)), x=list(range(10, 18)))
