@@ -92,7 +92,7 @@ class _Flat:
         begin = self._begin.get(buffer)
         if begin is None:
             begin = self._begin[buffer] = replaced_all(buffer.origin, self.origins)
-        return _offset(buffer, index, begin)
+        return offset(buffer, index, begin)
 
 
 def _is_sum(node: Node) -> bool:
@@ -102,13 +102,14 @@ def _is_sum(node: Node) -> bool:
     )
 
 
-def _offset(buffer: Buffer, index: Index, begin: Index) -> Node:
+def offset(buffer: Buffer, index: Index, begin: Index | None = None) -> Node:
     """The offset of an element: in bytes where the buffer is strided, else in elements.
 
     Args:
-        begin: the index of the first element.
+        begin: the index of the first element, if it is said otherwise than by the buffer.
     """
-    at = [ix.sub(x, o) for x, o in zip(index, begin, strict=True)]
+    first = buffer.origin if begin is None else begin
+    at = [ix.sub(x, o) for x, o in zip(index, first, strict=True)]
     if buffer.fold is not None:
         axis, planes = buffer.fold.axis, buffer.fold.planes
         at[axis] = ix.mod(at[axis], planes)
