@@ -30,7 +30,7 @@ LATENCY: Mapping[str, float] = {
 }  # fmt: skip
 """Cycles until the result of an operator can be used."""
 
-SUM, EXTREMUM = 4.0, 16.0
+SUM, EXTREMUM = 4.0, 7.0
 """The same of a float that is added, and of a minimum or maximum of floats."""
 
 BETWEEN = 0.5

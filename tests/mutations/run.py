@@ -61,6 +61,7 @@ PASSES = ("tests/codegen/passes/test_passes.py",)
 NATIVE_CALLS = ("tests/codegen/runtime/test_native_calls.py",)
 ROLLED = ("tests/codegen/passes/test_roll_borders.py",)
 PROMOTED = ("tests/codegen/passes/test_promoted.py",)
+EXTREMES = ("tests/codegen/llvm/test_extremes.py",)
 BORDERS = ("tests/codegen/passes/test_border_loads.py",)
 FULL_TILES = ("tests/codegen/passes/test_full_tiles.py",)
 MEANING = ("tests/codegen/passes/test_pass_meaning.py",)
@@ -1606,6 +1607,15 @@ FAULTS = (
     Fault(
         "lanes that read each other run one after the other", "codegen/passes/full_lanes.py",
         "lanes) is not None or not is_independent(stmt):", "lanes) is not None:", MEANING,
+    ),
+    Fault(
+        "the least of two zeros is the positive one", "codegen/llvm/instructions.py",
+        "\"or\" if before == \"olt\" else \"and\", first", "\"and\", first", EXTREMES,
+    ),
+    Fault(
+        "the largest of NaN and a number is any", "codegen/llvm/instructions.py",
+        "    return b.select(b.compare(\"uno\", x, y), b.like(x, float(\"nan\")), found)\n",
+        "    return found\n", EXTREMES,
     ),
     Fault(
         "lanes behind the end go round to the beginning", "codegen/passes/border_loads.py",

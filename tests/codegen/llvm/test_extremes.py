@@ -1,0 +1,33 @@
+"""The minimum and the maximum of floats, of zeros, infinities and NaNs among them."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from gallery.execute import assert_same
+
+import polysched as ps
+
+n, i = ps.size("n"), ps.vars("i")
+INF, NAN = float("inf"), float("nan")
+SPECIAL = (0.0, -0.0, 1.0, -1.0, 3.5, INF, -INF, NAN, -NAN, 1e-40, -1e-40)
+
+
+@pytest.mark.parametrize("target", [None, "x86-64-v3"])
+@pytest.mark.parametrize("lanes", [1, 8])
+@pytest.mark.parametrize("dtype", [ps.float32, ps.float64], ids=str)
+def test_they_are_those_of_the_interpreter(dtype: ps.DType, lanes: int, target: str | None) -> None:
+    x, y = ps.Input("x", dtype, (n,)), ps.Input("y", dtype, (n,))
+    low, high = ps.Func("low", (n,)), ps.Func("high", (n,))
+    low[i], high[i] = ps.minimum(x[i], y[i]), ps.maximum(x[i], y[i])
+    s = ps.Schedule((low, high))
+    if lanes > 1:
+        s[low].vectorize(i, lanes)
+        s[high].vectorize(i, lanes)
+    kernel = (s if target is None else s.for_target(target)).compile()
+    given = [np.array(z, str(dtype)) for z in zip(*product(SPECIAL, SPECIAL), strict=True)]
+    assert_same(kernel(*given), ps.interpret((low, high), *given))
+    others = [np.concatenate((a, a[:3])) for a in given]  # a vector that is not full
+    assert_same(kernel(*others), ps.interpret((low, high), *others))
