@@ -18,21 +18,28 @@ def packed(
     rows: Number = ps.tile_rows,
     columns: Number = ps.tile_columns,
     panels: Number = 1,
+    tiles: Number | None = None,
 ) -> None:
     """Panels of B for each thread, padded to full tiles, that stay in its second cache, and a tile
     of C in registers. Columns on threads, which do not wait for each other.
 
     Args:
         panels: that share a pass over A.
+        tiles: of rows of A that the second cache holds, and all panels meet one after the other;
+            for None each tile of rows meets all panels.
     """
     c, u = s["C"], s["C"].update(0)
     with s.batch():
         u.split("i", rows, names=("io", "ii"))
         u.split("j", columns, tail="pad", names=("jt", "ji"))
         u.split("jt", panels, names=("jb", "jo"))
-        u.reorder("jb", "io", "jo", "k", "ii", "ji")
-        c.compute_at(u, "jo")
-        u.accumulate_at("jo")
+        loops = ("io", "jo")
+        if tiles is not None:
+            u.split("io", tiles, names=("ib", "io"))
+            loops = ("ib", "jo", "io")
+        u.reorder("jb", *loops, "k", "ii", "ji")
+        c.compute_at(u, loops[-1])
+        u.accumulate_at(loops[-1])
         b = s[u.stage("B", at="jb", layout=("jo", "k", "ji"), pad=True)]
         for stage, lane in ((u, "ji"), (b, "ji"), (c, "j")):
             stage.vectorize(lane, ps.native).unroll(lane)
@@ -88,18 +95,18 @@ def _product(n: int, m: int, l: int, dtype: Any = np.float32, schedule: Any = pa
     )
 
 
-def _together(columns: int) -> Any:
+def _together(columns: int, tiles: int | None = None) -> Any:
     """The schedule with panels of so many columns in each pass over A."""
-    return partial(packed, panels=(columns // ps.tile_columns).at_least(1))
+    return partial(packed, panels=(columns // ps.tile_columns).at_least(1), tiles=tiles)
 
 
 CASES = (
     *(_product(n, n, n) for n in (256, 512)),
     # A is in no cache next to the core: each pass over it is for several panels.
-    _product(1024, 1024, 1024, schedule=_together(128)),
+    _product(1024, 1024, 1024, schedule=_together(128, 32)),
     _product(2048, 2048, 2048, schedule=partial(packed, panels=32 // ps.native)),
     _product(1024, 1024, 1024, np.float64, _together(64)),
     _product(1, 4096, 4096, schedule=wide),
     _product(4096, 64, 64, schedule=tall),
-    _product(1023, 1025, 511, schedule=_together(128)),
+    _product(1023, 1025, 511, schedule=_together(128, 32)),
 )
