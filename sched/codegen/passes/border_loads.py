@@ -59,13 +59,16 @@ def loaded_together(stmt: Stores, lanes: Lanes) -> tuple[Stores, Node | None] | 
         for i in s.index
     ):
         return None
+    loads = (n for n in postorder(*expressions(stmt)) if isinstance(n, Load))
+    if not any(_choices(load.index, lanes) for load in loads):
+        return None
     borders = _Borders(lanes)
     try:
         made = map_tree_expressions(stmt, borders.of)
     except _ByData:
         return None
     assert isinstance(made, Stores)
-    return None if made is stmt else (made, ix.conjunction(borders.needed))
+    return made, ix.conjunction(borders.needed)
 
 
 class _Borders:
