@@ -1,10 +1,10 @@
-"""`dataclass` of the standard library, made in a tenth of the time.
+"""`dataclass` of the standard library, made in a fraction of the time.
 
 The package has some four hundred of these classes, and `dataclasses.dataclass` compiles up to six
-functions one by one for each: half of the time that a process took from its start to its first
-kernel. Here one text is compiled for a class when it is first used, with what has to be quick:
-`__init__`, `__eq__` and `__hash__`. The rest is shared by all classes. An instance with slots is
-also made in two thirds of the time, since its slots are set by their descriptors.
+functions one by one for each: a large part of what a process takes from its start to its first
+kernel (`make bench CASE=startup`). Here one text is compiled for a class when it is first used,
+with what has to be quick: `__init__`, `__eq__` and `__hash__`. The rest is shared by all classes.
+An instance with slots is made sooner, too, since its slots are set by their descriptors.
 
 Fields, `replace`, `asdict` and the like are those of `dataclasses`. There is no `InitVar`, no
 order, and no docstring where none is written.
@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass as standard, fields  # noqa: TID251
 from reprlib import recursive_repr
+from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
 
@@ -195,17 +196,16 @@ def _assigned(cls: type, f: Field[Any], frozen: bool, known: dict[str, Any]) -> 
         if f.init:
             value = f"{value} if {f.name} is _FACTORY else {f.name}"
     slot = getattr(cls, f.name, None)
-    slotted = type(slot) is _Slot
     if not f.init and f.default_factory is MISSING:
-        if f.default is MISSING or not slotted:  # what a class has its instances have
+        if f.default is MISSING or not isinstance(slot, MemberDescriptorType):
             return "pass"
         known[f"_default_{f.name}"] = f.default
-        value = f"_default_{f.name}"
+        value = f"_default_{f.name}"  # without slots an instance has what its class has
     if not frozen:
         return f"self.{f.name} = {value}"
-    if not slotted:
+    if not isinstance(slot, MemberDescriptorType):
         return f"_set(self, {f.name!r}, {value})"
-    known[f"_set_{f.name}"] = slot.__set__  # type: ignore[union-attr]
+    known[f"_set_{f.name}"] = slot.__set__
     return f"_set_{f.name}(self, {value})"
 
 
@@ -243,10 +243,3 @@ def _getstate(self: Any) -> list[Any]:
 def _setstate(self: Any, state: list[Any]) -> None:
     for f, value in zip(fields(self), state, strict=True):
         object.__setattr__(self, f.name, value)
-
-
-class _Slotted:
-    __slots__ = ("slot",)
-
-
-_Slot = type(_Slotted.__dict__["slot"])

@@ -104,18 +104,22 @@ def _split(x: Term, scale: float, offset: int, of: Term) -> tuple[Term, Term]:
     return bits(shifted), of - (shifted - shifter)
 
 
+def _reduced(x: Term, less: int) -> tuple[Term, Term, Term]:
+    """n - less as the bits of an exponent, and r in two parts, where x = n log(2) + r."""
+    shifter = _SHIFTER + _BIAS - less
+    shifted = fma(x, _LOG2_E[0], shifter)
+    n = shifted - shifter
+    return bits(shifted), fma(n, -_LN2[0], x), n * -_LN2[1]
+
+
 def _scaled_exp(dtype: DType, x: Term, less: int) -> tuple[Term, Term, Term]:
     """s = 2**(n - less), and s r and s (e**r - 1 - r), where e**x = 2**n e**r.
 
     The second is exact, and the rest of the reduction is in the third.
     """
-    shifter = _SHIFTER + _BIAS - less
-    shifted = fma(x, _LOG2_E[0], shifter)
-    n = shifted - shifter
-    high = fma(n, -_LN2[0], x)
-    low = n * -_LN2[1]
+    n, high, low = _reduced(x, less)
     r = high + low
-    s = power_of_two(bits(shifted))
+    s = power_of_two(n)
     return s, s * high, s * fma(r * r, polynomial(r, _EXP[dtype]), low)
 
 
@@ -141,13 +145,9 @@ def _sinh(dtype: DType, x: Term) -> Term:
 
 def _sinh_parts(dtype: DType, x: Term, less: int) -> Term:
     """sinh x / 2**(less - 1) for x >= 0."""
-    shifter = _SHIFTER + _BIAS - less
-    shifted = fma(x, _LOG2_E[0], shifter)
-    n = shifted - shifter
-    high = fma(n, -_LN2[0], x)
-    low = n * -_LN2[1]
+    n, high, low = _reduced(x, less)
     r = high + low
-    up = power_of_two(bits(shifted))
+    up = power_of_two(n)
     # 2**(-n - less), whose exponent is what this one's lacks to a constant.
     down = from_bits((2 * (_BIAS - less) << float64.format.mantissa) - bits(up))
     if less > 1:

@@ -13,10 +13,10 @@ polyhedral model and code generation see typed ones only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
-from weakref import KeyedRef, WeakValueDictionary, ref
+from weakref import WeakValueDictionary, ref
 
 from ...forks import reentrant
 from ...records import dataclass
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 _table: WeakValueDictionary[tuple[Any, ...], Node] = WeakValueDictionary()
 #: What the table holds: to look a node up in it takes no lock, and no call of Python code.
 _references: dict[tuple[Any, ...], ref[Node]] = _table.data  # type: ignore[attr-defined]
-#: What takes a node out of it that nobody holds any more.
-_forget: Callable[[KeyedRef[Any, Any]], None] = _table._remove  # type: ignore[attr-defined]
 _lock = reentrant()
 
 
@@ -58,12 +56,7 @@ class _HashConsed(type):
             return node
         with _lock:
             # Another thread or a signal handler may have made an equal node meanwhile.
-            made = super().__call__(*fields)
-            known = _references.get(key)
-            if known is not None and (node := known()) is not None:
-                return node
-            _references[key] = KeyedRef(made, _forget, key)
-            return made
+            return _table.setdefault(key, super().__call__(*fields))
 
 
 class Node(Travelling, metaclass=_HashConsed):

@@ -22,6 +22,11 @@ else:
     costs = later("..report.costs", __package__)
 
 
+MOST = 3
+"""Things that are said of one cause and line, as of a loop in Python over all stages; of further
+ones only their number."""
+
+
 def warn_of(s: Schedule) -> None:
     """Warns of what directives of the user's make slow, once a cause and line.
 
@@ -37,11 +42,6 @@ def warn_of(s: Schedule) -> None:
                 every.append(cost)
     for (cause, line), every in found.items():
         warn(cause, _listed(x.what for x in every), _listed(x.fix for x in every), line)
-
-
-MOST = 3
-"""Things that are said of one cause and line, as of a loop in Python over all stages; of further
-ones only their number."""
 
 
 def _listed(texts: Iterable[str]) -> str:
