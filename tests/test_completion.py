@@ -5,11 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
+import traceback
+from typing import Any
 
 import pytest
 from IPython.lib.pretty import pretty
 
 import polysched as ps
+from polysched import testing
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")
@@ -64,6 +67,26 @@ def test_everything_listed_is_there_and_what_is_not_listed_still_works() -> None
     s, _ = scheduled()
     assert s.tree is s.copy().tree
     assert {"__class__", "__eq__"} <= set(dir(s))
+
+
+@pytest.mark.parametrize(
+    ("module", "asked", "hint"),
+    [
+        (ps.boundary, "mirrr", "did you mean mirror?"),
+        (ps.boundary, "mirror_image", "reflect(tensor), which repeats the edge"),
+        (testing, "chek", "did you mean check?"),
+        (ps.show, "anmation", "did you mean animation?"),
+    ],
+)
+def test_modules_list_what_is_meant_for_users(module: Any, asked: str, hint: str) -> None:
+    assert dir(module) == sorted(module.__all__)
+    with pytest.raises(AttributeError) as caught:
+        getattr(module, asked)
+    said = f"module {module.__name__.replace('lang.tensors.', '')!r} has no attribute {asked!r}"
+    assert str(caught.value).splitlines()[:2] == [said, f"  hint: {hint}"]
+    assert len(traceback.extract_tb(caught.value.__traceback__)) == 2  # here, and the module
+    with pytest.raises(AttributeError, match="_private"):
+        module._private
 
 
 def test_names_of_stages_and_loops_complete_in_brackets() -> None:

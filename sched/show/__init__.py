@@ -57,7 +57,7 @@ if not TYPE_CHECKING:  # a type checker would take every name to be there
         if name not in _LATER:
             from ..lang.errors import suggest
 
-            raise suggest.missing(f"module {__name__!r}", name, __all__)
+            suggest.no_member(__name__, name, __all__)
         value = getattr(import_module(f".{_LATER[name]}", __name__), name)
         globals()[name] = value
         return value

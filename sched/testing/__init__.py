@@ -5,7 +5,10 @@ interpreter, instance by instance and bit by bit. `schedules`, `programs` and `a
 strategies for hypothesis.
 """
 
+from typing import TYPE_CHECKING, NoReturn
+
 from ..checking.report import CheckError
+from ..lang.errors import suggest
 from .calls import SlowCheck
 from .compare import check
 from .native import Difference, Mismatch
@@ -21,3 +24,12 @@ __all__ = [
     "programs",
     "schedules",
 ]
+
+if not TYPE_CHECKING:  # a type checker would take every name to be there
+
+    def __getattr__(name: str) -> NoReturn:
+        suggest.no_member(__name__, name, __all__)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -13,6 +13,8 @@ from . import rewriting
 from .choices import Choices
 
 _SMALL = (1, 2, 2, 3, 4, 4, 5, 8)
+_LANES = (*_SMALL, 6, 8, 12, 16, 20, 24)
+"""Also more than fit a register of vectors, and numbers that fill none."""
 
 
 class DirectiveCalls:
@@ -114,7 +116,8 @@ class DirectiveCalls:
             return None
         # The innermost loop is drawn most often, as users vectorize it most.
         loop = self.loops[-1] if self.choices.chance(50) else self._loop()
-        factor = f", {self._factor()}" if self.choices.chance(percent) else ""
+        factors = _LANES if name == "vectorize" else _SMALL
+        factor = f", {self.choices.pick(factors)}" if self.choices.chance(percent) else ""
         return f'{name}("{loop}"{factor})'
 
     def unroll_and_jam(self) -> str | None:

@@ -10,9 +10,11 @@ from .function_builder import FunctionBuilder
 from .values import Value, type_name
 
 ALL_LANES = "@all_lanes"
+NO_LANES = "@no_lanes"
 SIXTEENS = "@sixteens"
 _CONTENTS = {
     ALL_LANES: "i64 -1, align 8",
+    NO_LANES: "[64 x i64] zeroinitializer, align 8",
     SIXTEENS: f"[16 x i32] [{', '.join(['i32 16'] * 16)}], align 64",
 }
 
@@ -26,9 +28,9 @@ def hidden(b: FunctionBuilder, name: str, dtype: DType, lanes: int = 1) -> Value
 def definitions(functions: Sequence[str], target: Target) -> list[str]:
     """What functions of a module load: variables for LLVM where it must not know what is in them,
     and constants where that does no harm."""
-    kind = "global" if target.has("avx512f") else "constant"
+    harmless = () if target.has("avx512f") else (ALL_LANES, SIXTEENS)
     found = [
-        f"{name} = internal {kind} {content}"
+        f"{name} = internal {'constant' if name in harmless else 'global'} {content}"
         for name, content in _CONTENTS.items()
         if any(name in text for text in functions)
     ]

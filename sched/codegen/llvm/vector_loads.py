@@ -20,6 +20,7 @@ from ...poly.sets.lanes import span
 from ...poly.sets.linear import expanded
 from ...records import dataclass
 from ..ir import ir
+from . import masks
 from .rows import columns
 from .shuffles import backwards, extracted, inserted, shuffled
 from .values import Value, constant, memory_suffix, memory_type_name
@@ -205,6 +206,7 @@ class VectorLoad:
         else:
             mask = self.vectors.known(guard)
             lanes = shuffled(b, mask, mask, order) if turned else mask
+            lanes = masks.of_load(b, lanes, self.dtype)
             memory = memory_type_name(self.dtype, n)
             name = f"llvm.masked.load.{memory_suffix(self.dtype, n)}.p0"
             there = f"ptr align {self.dtype.itemsize} {where}"

@@ -7,9 +7,9 @@ from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import float32
 from ...lang.nodes.nodes import integer
 from ..ir import ir
+from . import masks
 from .expressions import Evaluator
 from .interleaved_stores import interleave, interleaved
-from .masks import hidden
 from .pair_lanes import are_in_pairs, in_order
 from .shuffles import backwards, extracted, shuffled
 from .values import Value, memory_suffix, memory_type_name
@@ -116,7 +116,7 @@ class VectorStores:
             return
         mask = shuffled(b, mask, mask, backwards(n)) if turned else mask
         there = f"ptr align {s.buffer.dtype.itemsize} {where}"
-        self._masked(value, hidden(b, mask, value), there, "store")
+        self._masked(value, masks.of_store(b, mask, value), there, "store")
 
     def _step(self, s: ir.Store) -> int | None:
         return self.vectors.stride(s.buffer, s.index[0])

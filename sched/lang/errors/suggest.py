@@ -37,6 +37,19 @@ def missing(
     return codes.coded(AttributeError(said), NO_ATTRIBUTE)
 
 
+def no_member(
+    module: str, name: str, names: Iterable[str], others: Mapping[str, str] | None = None
+) -> NoReturn:
+    """Refuses a name that is not in a module, as `missing` does."""
+    if name[0] == "_":  # Python and IPython probe for such names
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    try:
+        raise missing(f"module {module!r}", name, names, others)
+    except AttributeError as error:
+        cut(error)
+        raise
+
+
 class Listing(type):
     """A metaclass whose `dir` lists public attributes only: IPython completes an object's
     attributes by those of its class, too."""

@@ -9,8 +9,9 @@ The names are those of `scipy.ndimage`: `reflect` repeats the edge (d c b a | a 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from ..errors import suggest
 from ..errors.errors import LanguageError, LanguageTypeError
 from ..errors.frames import bounded
 from ..expr.expr import Expr, ExprLike, as_node
@@ -122,3 +123,26 @@ def wrap(tensor: Indexable, axes: Sequence[int] | None = None) -> Func:
         return found
 
     return _extend("wrap", tensor, axes, rule)
+
+
+__all__ = ["constant", "mirror", "reflect", "repeat_edge", "wrap"]
+
+OTHERS = {
+    "constant_exterior": "constant(tensor, value)",
+    "edge": "repeat_edge(tensor)",
+    "mirror_image": "reflect(tensor), which repeats the edge",
+    "mirror_interior": "mirror(tensor), which does not repeat the edge",
+    "nearest": "repeat_edge(tensor)",
+    "repeat_image": "wrap(tensor)",
+    "symmetric": "reflect(tensor), which repeats the edge",
+}
+"""What to write in place of boundary conditions of Halide, and modes of NumPy and SciPy."""
+
+if not TYPE_CHECKING:  # a type checker would take every name to be there
+
+    def __getattr__(name: str) -> NoReturn:
+        suggest.no_member("polysched.boundary", name, __all__, OTHERS)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

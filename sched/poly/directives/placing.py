@@ -154,15 +154,16 @@ def placeable(e: Editing, func: Func) -> tuple[Func, ...]:
         ScheduleError: it stays where it is.
     """
     program = e.model.program
-    why = None
+    why, hint = None, None
     if func in program.outputs:
         why = "it is an output, which is computed once and whole"
+        hint = "leave this out: an output is at the root already, and what it reads can be placed"
     elif func.history.home is not None or any(r.block is not None for r in func.history.recorded):
         why = "a sequential says when it is computed"
     elif any(d.opaque is not None for d in e.model.definitions[func]):
         why = "an extern stage computes all of it at once"
     if why is not None:
-        raise e.malformed(f"{func.name} cannot be computed or stored elsewhere: {why}")
+        raise e.malformed(f"{func.name} cannot be computed or stored elsewhere: {why}", hint)
     group = next((g for g in program.recurrences if func in g), (func,))
     members = tuple(f for f in group if f in e.model.regions)
     if any(f in program.outputs for f in members):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import takewhile
 from math import prod
 
 from ...poly.state.record import Directive
@@ -33,12 +34,14 @@ def spilling(of: Subject, x: StageSeen) -> Iterator[Suspicion]:
 
 
 def _held(of: Subject, x: StageSeen) -> int:
-    """How many vectors the copies of unrolled loops hold."""
+    """How many vectors the copies of unrolled loops hold at a time: those of the elements that one
+    iteration of the innermost serial loop writes."""
     lanes = of.lanes(x)
+    unrolled = list(takewhile(lambda y: y.kind in ("vector", "unrolled"), reversed(x.mine)))
     return prod(
         -(-y.extent // lanes) if y.kind == "vector" else y.extent
-        for y in x.mine
-        if y.kind in ("vector", "unrolled")
+        for y in unrolled
+        if y.strides[0] != 0
     )
 
 

@@ -216,6 +216,16 @@ def test_smaller_factors_are_tried_where_registers_are_spilled() -> None:
     assert not _named(_product(4, 16, unrolled=True), "spills")
 
 
+def test_copies_around_a_serial_loop_hold_nothing_together() -> None:
+    s = _product(4, 16, unrolled=True)
+    s["c.update(0)"].split("k", 64, names=("ko", "ki"))
+    s["c.update(0)"].unroll("ki")
+    assert not _named(s, "spills", 12)  # the copies of ki add to the same 8 vectors
+    outer = _product(32, 8, unrolled=False)
+    outer["c.update(0)"].reorder("io", "jo", "ii", "k", "ji").unroll("ii")
+    assert not _named(outer, "spills", 12)
+
+
 def test_smaller_tiles_are_tried_for_a_cache() -> None:
     tried = _named(_product(1024, 1024, unrolled=False), "tile larger than a cache")
     assert [int(x.split()[0]) for x in tried] == [256, 128, 64, 32]
