@@ -154,6 +154,6 @@ class Tiles:
         owners: dict[tuple[Buffer, tuple[int, ...]], Place] = {}
         for place in self._places:
             for element in place.elements:
-                if owners.setdefault((place.buffer, element), place) != place:
+                if owners.setdefault((place.buffer, element), place) is not place:
                     self.buffers.discard(place.buffer)
         return {p: held for p, held in self._found.items() if p.buffer in self.buffers}

@@ -11,7 +11,6 @@ constant, so that LLVM can keep the element in a register.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 
 from ...lang.nodes import index as ix
@@ -29,6 +28,7 @@ from ...lang.nodes.nodes import (
 )
 from ...poly.sets import flat
 from ...poly.sets.flat import without_origins
+from ...records import replace
 from ..build.storage import stride
 from ..ir.ir import Alloc, Buffer, Load, Module, Prefetch, Stmt, Stores, map_children
 from ..ir.rewrite import on_expressions_of
