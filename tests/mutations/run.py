@@ -1458,7 +1458,6 @@ FAULTS = (
     Fault(
         "if owners.setdefault((place.buffer, element), place) is not place:", "if False:",
         FULL_TILES,
-        "if owners.setdefault((place.buffer, element), place) != place:", "if False:", FULL_TILES,
     ),
     Fault(
         "a tile has elements beyond its end", "codegen/ir/tiles.py",
