@@ -1456,6 +1456,7 @@ FAULTS = (
         "if not place.moves:  #", "if False:  #", FULL_TILES,
     ),
     Fault(
+        "elements of a tile are looked at in one way", "codegen/ir/tiles.py",
         "if owners.setdefault((place.buffer, element), place) is not place:", "if False:",
         FULL_TILES,
     ),
