@@ -10,6 +10,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from . import remembered
 from .forks import at_fork, reentrant
 
 _lock = reentrant()
@@ -20,7 +21,7 @@ _was_enabled = False
 @contextmanager
 def uncollected() -> Iterator[None]:
     """A context in which cycles are not collected, in any thread. Behind the last of concurrent
-    contexts the collector is as it was before the first."""
+    contexts the collector is as it was before the first, and what was remembered is dropped."""
     global _pauses, _was_enabled
     # A signal handler may interrupt this between any two steps and compile something: it leaves
     # the number of pauses as it found it.
@@ -29,10 +30,12 @@ def uncollected() -> Iterator[None]:
         if _pauses == 1:
             _was_enabled = gc.isenabled()
             gc.disable()
+        remembered.begin()
     try:
         yield
     finally:
         with _lock:
+            remembered.end()
             if _pauses == 1 and _was_enabled:
                 gc.enable()
             _pauses = max(0, _pauses - 1)  # a process that was forked in a pause starts with 0
@@ -43,6 +46,8 @@ def _in_child() -> None:
     global _pauses
     if _pauses and _was_enabled:
         gc.enable()
+    for _ in range(_pauses):
+        remembered.end()
     _pauses = 0
 
 

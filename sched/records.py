@@ -6,12 +6,13 @@ kernel (`make bench CASE=startup`). Here one text is compiled for a class when i
 with what has to be quick: `__init__`, `__eq__` and `__hash__`. The rest is shared by all classes.
 An instance with slots is made sooner, too, since its slots are set by their descriptors.
 
-Fields, `replace`, `asdict` and the like are those of `dataclasses`. There is no `InitVar`, no
-order, and no docstring where none is written.
+`replace` is compiled for a class, too. Fields, `asdict` and the like are those of `dataclasses`.
+There is no `InitVar`, no order, and no docstring where none is written.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass as standard, fields  # noqa: TID251
@@ -55,8 +56,12 @@ class _Params:
 
 
 if TYPE_CHECKING:
-    from dataclasses import dataclass as dataclass  # noqa: TID251
+    from dataclasses import dataclass as dataclass, replace as replace  # noqa: TID251
 else:
+
+    def replace(instance, /, **changes):
+        """An instance with other values of some fields, as that of `dataclasses`."""
+        return _replacing[type(instance)](instance, **changes)
 
     def dataclass(cls=None, /, *, frozen=False, eq=True, repr=True, slots=False, kw_only=False):
         """Makes a class of fields, as `dataclasses.dataclass` does."""
@@ -109,22 +114,91 @@ def _late(cls: type, eq: bool, hashed: bool, frozen: bool) -> dict[str, Any]:
             found.update(made)
         return found
 
+    late: dict[str, Any] = {"__signature__": _Signature(compiled), **_first(cls, frozen, compiled)}
+    unneeded = {"__eq__": not eq, "__hash__": not hashed}
+    return {name: method for name, method in late.items() if not unneeded.get(name)}
+
+
+def _first(cls: type, frozen: bool, compiled: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Functions that are compiled after some calls: of most classes a process that finds its
+    kernels on disk makes few instances."""
+    slowly = _Slowly(cls, frozen)
+
     def __init__(self: Any, *args: Any, **options: Any) -> None:
-        compiled()["__init__"](self, *args, **options)
+        if not slowly.init(self, args, options):
+            compiled()["__init__"](self, *args, **options)
 
     def __eq__(self: Any, other: object) -> Any:
-        return compiled()["__eq__"](self, other)
+        if not slowly.is_asked():
+            return compiled()["__eq__"](self, other)
+        return (
+            slowly.key(self) == slowly.key(other) if type(self) is type(other) else NotImplemented
+        )
 
     def __hash__(self: Any) -> int:
+        if slowly.is_asked():
+            return hash(slowly.key(self, hashed=True))
         known: int = compiled()["__hash__"](self)
         return known
 
-    late: dict[str, Any] = {"__init__": __init__, "__signature__": _Signature(compiled)}
-    if eq:
-        late["__eq__"] = __eq__
-    if hashed:
-        late["__hash__"] = __hash__
-    return late
+    return {"__init__": __init__, "__eq__": __eq__, "__hash__": __hash__}
+
+
+FEW = 16
+"""So many calls take as long without functions compiled for a class as to compile these."""
+
+
+class _Slowly:
+    """Does what the functions of a class do before they are compiled."""
+
+    def __init__(self, cls: type, frozen: bool) -> None:
+        self._cls = cls
+        self._set = object.__setattr__ if frozen else setattr
+        self._left = FEW
+        self._fields: dict[str, Field[Any]] | None = None
+        self._is_plain = True
+
+    def is_asked(self) -> bool:
+        """Whether there were few calls so far. This is one more."""
+        self._left -= 1
+        return self._left >= 0
+
+    def init(self, instance: Any, args: tuple[Any, ...], options: dict[str, Any]) -> bool:
+        """Initialises an instance; False where that is left to the function that is compiled: for
+        fields that are not given by position, and for all mistakes."""
+        if not self.is_asked():
+            return False
+        every = self._fields
+        if every is None:
+            every = self._fields = {f.name: f for f in fields(self._cls)}
+            self._is_plain = all(f.init and not f.kw_only for f in every.values())
+        given = dict(zip(every, args))  # noqa: B905 (not all are given)
+        given.update(options)
+        if not self._is_plain or len(given) < len(args) + len(options):
+            return False
+        if given.keys() != every.keys():
+            rest = [f for name, f in every.items() if name not in given]
+            if len(given) + len(rest) > len(every):
+                return False
+            for f in rest:
+                made: Any = f.default_factory
+                if made is f.default:
+                    return False
+                given[f.name] = f.default if made is MISSING else made()
+        for name, value in given.items():
+            self._set(instance, name, value)
+        if hasattr(instance, "__post_init__"):
+            instance.__post_init__()
+        return True
+
+    def key(self, instance: Any, hashed: bool = False) -> tuple[Any, ...]:
+        """The fields that are compared, or hashed."""
+        return tuple([getattr(instance, f.name) for f in fields(self._cls) if _counts(f, hashed)])
+
+
+def _counts(f: Field[Any], hashed: bool) -> bool:
+    """Whether a field is compared, or hashed."""
+    return f.compare if f.hash is None or not hashed else f.hash
 
 
 class _Signature:
@@ -148,7 +222,7 @@ def _compiled(cls: type, eq: bool, hashed: bool, frozen: bool) -> dict[str, Any]
     known: dict[str, Any] = {"_FACTORY": _FACTORY, "_set": object.__setattr__}
     text = _init(cls, all_fields, frozen, known)
     if eq:
-        compared = [f.name for f in all_fields if f.compare]
+        compared = [f.name for f in all_fields if _counts(f, hashed=False)]
         mine, other = _tuple("self", compared), _tuple("other", compared)
         text += (
             "def __eq__(self, other):\n"
@@ -156,7 +230,7 @@ def _compiled(cls: type, eq: bool, hashed: bool, frozen: bool) -> dict[str, Any]
             " return NotImplemented\n"
         )
     if hashed:
-        counted = [f.name for f in all_fields if (f.compare if f.hash is None else f.hash)]
+        counted = [f.name for f in all_fields if _counts(f, hashed=True)]
         text += f"def __hash__(self): return hash({_tuple('self', counted)})\n"
     known["__name__"] = cls.__module__
     exec(text, known)
@@ -207,6 +281,37 @@ def _assigned(cls: type, f: Field[Any], frozen: bool, known: dict[str, Any]) -> 
         return f"_set(self, {f.name!r}, {value})"
     known[f"_set_{f.name}"] = slot.__set__
     return f"_set_{f.name}(self, {value})"
+
+
+OFTEN = 20
+
+
+class _Replacing(dict[type, Any]):
+    """By class, the function that makes an instance with other values of some fields. It is
+    compiled where that is done often: it takes as long as doing it some twenty times without."""
+
+    def __init__(self) -> None:
+        self._asked: dict[type, int] = {}
+
+    def __missing__(self, cls: type) -> Any:
+        asked = self._asked[cls] = self._asked.get(cls, 0) + 1
+        return dataclasses.replace if asked < OFTEN else self.setdefault(cls, _replace_of(cls))
+
+
+def _replace_of(cls: type) -> Any:
+    known: dict[str, Any] = {"_KEPT": object(), "_cls": cls}
+    kept = sorted((f for f in fields(cls) if f.init), key=lambda f: bool(f.kw_only))
+    listed = "".join(f", {f.name}=_KEPT" for f in kept)
+    given = ", ".join((f"{f.name}=" if f.kw_only else "") + _or_kept(f.name) for f in kept)
+    exec(f"def replace(self, /{', *' * bool(kept)}{listed}): return _cls({given})", known)
+    return known["replace"]
+
+
+def _or_kept(name: str) -> str:
+    return f"self.{name} if {name} is _KEPT else {name}"
+
+
+_replacing = _Replacing()
 
 
 def _tuple(whose: str, names: Sequence[str]) -> str:

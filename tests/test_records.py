@@ -140,12 +140,53 @@ def test_one_text_is_compiled_for_a_class_that_is_used(monkeypatch: pytest.Monke
     compiled = []
     monkeypatch.setattr(records, "exec", lambda *a: (compiled.append(a), exec(*a)), raising=False)
     base, _, checked, _ = family(MAKERS["ours"], True, True, True)
-    assert not compiled
-    assert base(1) == base(1)
+    assert base(1, note="by name") == base(1)  # which the compiled function does
     assert hash(base(1)) == hash(base(1))
     assert len(compiled) == 1
     checked(1)
+    assert len(compiled) == 1
+    assert {checked(k).x for k in range(records.FEW + 1)} == {*range(records.FEW + 1)}
     assert len(compiled) == 2
+
+
+@pytest.mark.parametrize(("frozen", "slots"), [*itertools.product((True, False), repeat=2)])
+def test_before_and_after_its_functions_are_compiled_a_class_does_the_same(
+    frozen: bool, slots: bool
+) -> None:
+    @records.dataclass(frozen=frozen, slots=slots, eq=True)
+    class Both:
+        a: Any
+        b: Any = 7
+        c: Any = field(default_factory=list, hash=False)
+        d: Any = field(default=0, compare=False)
+
+    def all_of_it() -> list[object]:
+        made = [Both(1), Both(1, d=5), Both(1, c=[]), Both(a=2, b=3), Both(1, 7, [4])]
+        hashes = [hash(x) for x in made] if frozen else []
+        fields = [[x.a, x.b, x.c, x.d] for x in made]
+        refused = []
+        for args, options in (((), {}), ((1, 2, 3, 4, 5), {}), ((1,), {"a": 1}), ((1,), {"e": 1})):
+            with pytest.raises(TypeError) as error:
+                Both(*args, **options)
+            refused.append(str(error.value))
+        return [fields, [x == y for x in made for y in made], hashes, refused, made[0] == 1]
+
+    first = all_of_it()
+    for _ in range(records.FEW):
+        assert all_of_it() == first
+
+
+def test_replacing_is_what_the_standard_library_does() -> None:
+    one = Travels(1, [2])
+    for _ in range(2 * records.OFTEN):
+        assert records.replace(one, b=3) == dataclasses.replace(one, b=3) == Travels(1, 3)
+    base, derived, _, _ = family(MAKERS["ours"], True, True, True)
+    for _ in range(2 * records.OFTEN):
+        assert records.replace(base(1, note="x"), a=2).note == "x"
+        assert records.replace(derived(1, c=[4]), b=5).c == [4]
+    for _ in range(2):
+        with pytest.raises(TypeError):
+            records.replace(one, nothing=3)  # type: ignore[call-arg]
 
 
 def test_what_a_decorator_has_wrapped_stays() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import bool_
@@ -24,6 +23,7 @@ from ...lang.tensors.opaque import Opaque
 from ...lang.tensors.tensors import Func
 from ...lang.tensors.trace import Trace
 from ...poly.nests import loop_program as lp
+from ...records import replace
 from ..ir.ir import (
     Alloc,
     Buffer,

@@ -10,7 +10,6 @@ iterations: all lanes must be in the same one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,7 @@ from ...lang.nodes.guards import Guard, conjunction
 from ...lang.nodes.nodes import Node, Op, Var, integer, leaves_below, transform_all
 from ...poly.nests import loop_program as lp
 from ...poly.program.accumulation import accumulates, is_exact
-from ...records import dataclass
+from ...records import dataclass, replace
 from ..ir.ir import Count, For, If, Lanes as IrLanes, Load, Seq, Stmt, Store, Stores
 from ..ir.rewrite import map_tree_expressions
 

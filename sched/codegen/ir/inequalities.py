@@ -16,6 +16,7 @@ from ...lang.nodes.dtypes import bool_
 from ...lang.nodes.nodes import Const, Node, Op, Param, Size, Var, dtype_of, integer, postorder
 from ...poly.sets.linear import expanded, is_small
 from ...poly.sets.simplify import FALSE, TRUE
+from ...remembered import remembered
 
 #: Terms and a constant whose sum is >= 0.
 Sum = tuple[frozenset[tuple[Node, int]], int]
@@ -25,6 +26,11 @@ def strongest(conditions: Iterable[Node]) -> tuple[Node, ...]:
     """Conditions that hold together exactly where the given ones do, none of which is implied by
     another one that differs from it in a constant, or by this and the least or the largest value of
     something."""
+    return _strongest(tuple(conditions))
+
+
+@remembered
+def _strongest(conditions: tuple[Node, ...]) -> tuple[Node, ...]:
     sums: dict[frozenset[tuple[Node, int]], int] = {}
     others: dict[Node, None] = {}
     for condition in conditions:
@@ -236,6 +242,7 @@ def total(terms: Mapping[Node, int], constant: int) -> Node:
     return found
 
 
+@remembered
 def comparison(terms: frozenset[tuple[Node, int]], constant: int) -> Node:
     """less < more, without negative numbers: terms in the order of their names."""
     ordered = in_order(dict(terms))

@@ -22,13 +22,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any, Literal, Protocol
 
 from ...lang.nodes.dtypes import Array, DType, Type, concrete
 from ...lang.nodes.nodes import Node, Param, Size, Var, dtype_of as dtype_of
 from ...poly.tree.memory import AS_WRITTEN, Memory, Window
-from ...records import dataclass
+from ...records import dataclass, replace
 
 ALIGNMENT = 64
 """Bytes: a cache line, and the widest vector."""

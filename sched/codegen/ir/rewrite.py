@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 
 from ...lang.nodes.nodes import Node, Replacement, transform_all
+from ...records import replace
 from .ir import (
     Alloc,
     Buffer,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from ...lang.nodes.nodes import Const, Node, Op, leaves_below
 from ...poly.sets.simplify import simpler, truth
+from ...records import replace
 from .ir import If, Load, Seq, Stmt, Store, Stores, children, dtype_of, map_children
 from .rewrite import map_statements, map_tree_expressions
 

@@ -5,10 +5,9 @@ The order is free there, so the lanes are added in a tree.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ...lang.nodes.dtypes import DType, bool_
 from ...lang.nodes.nodes import Node, Op, postorder
+from ...records import replace
 from ..ir import ir
 from . import instructions
 from .expressions import Evaluator

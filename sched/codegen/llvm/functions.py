@@ -8,13 +8,12 @@ control word.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ...lang.nodes.nodes import Node, postorder
-from ...records import dataclass
+from ...records import dataclass, replace
 from ...targets.target import Target
 from ..ir import ir
 from ..ir.cost import Costs

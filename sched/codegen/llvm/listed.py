@@ -6,9 +6,7 @@ instruction; what is added are locations, which are not executed.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from ...records import dataclass
+from ...records import dataclass, replace
 from ...targets.target import Target
 from ..ir.ir import Function, Module, Stmt, map_children
 from ..ir.text import module_lines

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from ...lang.nodes.dtypes import int64
 from ...lang.nodes.nodes import Node
+from ...records import replace
 from ..ir import ir
 from ..ir.cost import Costs
 from .atomics import write_atomic
@@ -167,9 +167,10 @@ class Emitter:
         """The stores of all lanes; of what folds, those that lanes cannot do at once one after the
         other."""
         vectors = Vectors(self.evaluator, lanes)
-        steps = [vectors.stride(s.buffer, s.index[0]) for s in stmt.stores]
         alone = lanes.count == 1 or (self.shared and any(s.atomic for s in stmt.stores))
-        if not alone and (not lanes.folds or (len(steps) == 1 and steps[0])):
+        first = stmt.stores[0]
+        strided = len(stmt.stores) == 1 and vectors.stride(first.buffer, first.index[0])
+        if not alone and (not lanes.folds or strided):
             VectorStores(self.evaluator, stmt).emit()
         elif not (alone or lanes.in_order) and (fold := Fold(self.evaluator, stmt)).is_one:
             fold.emit()

@@ -8,7 +8,7 @@ instructions do.
 from __future__ import annotations
 
 import struct
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -66,6 +66,19 @@ class Value:
 
 def constant(number: Number, dtype: DType, lanes: int = 1) -> Value:
     """A literal; integers wrap into the type, floats are rounded to it."""
+    if type(number) is float:
+        return _of_bits(struct.pack("<d", number), dtype, lanes)
+    return _constant(number, dtype, lanes)
+
+
+@lru_cache(256)
+def _of_bits(number: bytes, dtype: DType, lanes: int) -> Value:
+    """A literal that is written as a float: 0.0 and -0.0 are equal as keys."""
+    (value,) = struct.unpack("<d", number)
+    return _constant(value, dtype, lanes)
+
+
+def _constant(number: Number, dtype: DType, lanes: int) -> Value:
     number = _in_type(number, dtype)
     text = literal(number, dtype)
     if lanes > 1:

@@ -10,7 +10,6 @@ bound read is one element, which is loaded once for all of them, if there is suc
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import count
 
 from ...lang.nodes import index as ix
@@ -19,6 +18,7 @@ from ...lang.nodes.nodes import Node, Op, Var, integer, leaves_below, postorder,
 from ...poly.sets.borders import NEGATED
 from ...poly.sets.lane_offsets import LaneOffsets
 from ...poly.sets.lanes import CHOSEN, goes_round, moving, stride
+from ...records import replace
 from ..ir.ir import For, If, Lanes, Load, Module, Stmt, Stores, dtype_of, expressions
 from ..ir.rewrite import map_module, map_tree_expressions, map_tree_replaced
 from .flatten_indices import offset

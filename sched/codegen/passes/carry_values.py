@@ -12,14 +12,14 @@ not wait for memory. The first iterations, which have none before them, read A.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Const, Node, Op, Var, integer, postorder, replaced_all
 from ...lang.nodes.ops import COMPARISONS
 from ...poly.sets.linear import coefficient, expanded
 from ...poly.sets.simplify import TRUE
-from ...records import dataclass
+from ...records import dataclass, replace
 from ..ir.inequalities import as_sums
 from ..ir.ir import (
     Alloc,

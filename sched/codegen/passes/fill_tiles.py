@@ -13,11 +13,11 @@ registers, without branches.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Const, Node, integer, replaced_all
 from ...poly.sets.linear import direction
+from ...records import replace
 from ..ir.ir import Alloc, Buffer, If, Lanes, Module, Seq, Stmt, Store, Stores
 from ..ir.rewrite import map_module
 from ..ir.tiles import place_in

@@ -40,12 +40,14 @@ from .border_loads import is_independent, loaded_together, one_by_one
 
 def full_lanes(module: Module) -> Module:
     """Each vector statement with borders twice: without them, and as it is."""
-    serial = count()
+    serial, assumptions = count(), _Assumptions()
 
     def rule(stmt: Stmt) -> Stmt:
         if not isinstance(stmt, Stores) or stmt.lanes is None or stmt.lanes.count == 1:
             return stmt
-        known = _Known(stmt, stmt.lanes)
+        if not _has_borders(stmt):
+            return stmt
+        known = _Known(stmt, stmt.lanes, assumptions)
         if not known.tests:
             return stmt
         test = ix.conjunction(strongest(known.tests))
@@ -57,11 +59,32 @@ def full_lanes(module: Module) -> Module:
     return map_module(module, rule)
 
 
-class _Known:
-    """What some expressions of a statement are where its tests hold."""
+_Assumption = tuple[Node, tuple[Node, ...], bool]
+"""What an expression is where some tests hold, the tests, and whether it is an operand chosen."""
 
-    def __init__(self, stmt: Stores, lanes: Lanes) -> None:
+_Assumptions = dict[tuple[object, ...], _Assumption]
+"""By expressions and lanes, which unrolled statements have in common."""
+
+_DECIDED = frozenset({*FAILS_LESS, *CHOSEN, "mod", "floordiv"})
+
+
+def _has_borders(stmt: Stores) -> bool:
+    """Whether there is anything in a statement that a test may decide."""
+    nodes = postorder(*expressions(stmt))
+    return any(isinstance(n, Op) and n.op in _DECIDED for n in nodes)
+
+
+class _Known:
+    """What some expressions of a statement are where its tests hold.
+
+    Args:
+        assumptions: those that have been made, to which it adds.
+    """
+
+    def __init__(self, stmt: Stores, lanes: Lanes, assumptions: _Assumptions) -> None:
         self.lanes = lanes
+        self._numbers = lanes.var, lanes.lo, lanes.count, lanes.step
+        self._assumptions = assumptions
         steps = tuple(k * lanes.step for k in range(lanes.count))
         self.offsets = LaneOffsets(lanes.lo, steps)
         self.values: dict[Node, Node] = {}
@@ -99,33 +122,38 @@ class _Known:
             self._done[node] = self._done[live[-1]]
             return
         made = folded(node.with_args(tuple(self._done[a] for a in node.args)))
-        self._done[node] = self._assumed(made, is_place, node in self._fails)
-        if self._done[node] is not made:
-            self.values[made] = self._done[node]
+        key = (made, is_place, fails := node in self._fails, self._numbers)
+        found = self._assumptions.get(key)
+        if found is None:
+            found = self._assumptions[key] = self._assumed(made, is_place, fails)
+        self._done[node], tests, chosen = found
+        self.tests += tests
+        self.chosen = self.chosen or chosen
+        if found[0] is not made:
+            self.values[made] = found[0]
 
-    def _assumed(self, node: Node, is_place: bool, fails: bool) -> Node:
+    def _assumed(self, node: Node, is_place: bool, fails: bool) -> _Assumption:
+        if not isinstance(node, Op) or node.op not in _DECIDED:
+            return node, (), False
         match node:
             case Op(op=op, operands=(a, b)) if op in FAILS_LESS and (
                 rises(a, b, self.lanes.var) or is_bounded(a, b, self.lanes.var, self.offsets)
             ):
-                self.tests.append(self._test(NEGATED[op] if fails else op, a, b))
-                return FALSE if fails else TRUE
+                test = self._test(NEGATED[op] if fails else op, a, b)
+                return FALSE if fails else TRUE, (test,), False
             case Op(op="mod" | "floordiv" as op, operands=(a, b)) if is_place and goes_round(
                 node, self.lanes.var, self.offsets
             ):
-                self.tests += [self._test("ge", a, ix.ZERO), self._test("lt", a, b)]
-                self.chosen = True
-                return a if op == "mod" else ix.ZERO
+                tests = self._test("ge", a, ix.ZERO), self._test("lt", a, b)
+                return a if op == "mod" else ix.ZERO, tests, True
             case Op(op=op, operands=(a, b)) if is_place:
                 found = moving(op, a, b, self.lanes.var) or bounded(
                     op, a, b, self.lanes.var, self.offsets
                 )
                 if found is not None:
                     other = b if found is a else a
-                    self.tests.append(self._test(CHOSEN[op], found, other))
-                    self.chosen = True
-                    return found
-        return node
+                    return found, (self._test(CHOSEN[op], found, other),), True
+        return node, (), False
 
     def _test(self, op: str, a: Node, b: Node) -> Node:
         """The comparison in the lane where it is the first to fail."""

@@ -20,7 +20,6 @@ one that is: then a loop needs no test for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import cache, partial, reduce
 from itertools import count, product
 
@@ -32,6 +31,7 @@ from ...lang.nodes.nodes import (
     postorder,
     transform_all,
 )
+from ...records import replace
 from ..ir.elements import Element, loaded_by
 from ..ir.harmless import is_harmless, loads_of
 from ..ir.inequalities import (

@@ -20,11 +20,11 @@ elsewhere: if its elements were loaded conditionally, they would live in all loo
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import groupby
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Op, Var, has_below, leaves_below, postorder
+from ...records import replace
 from ..ir.inequalities import as_known, compatible, is_at_one_index, negated, strongest
 from ..ir.ir import (
     Alloc,

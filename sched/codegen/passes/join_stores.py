@@ -20,7 +20,6 @@ None of the values may depend on what is stored.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import takewhile
 from typing import TypeGuard
@@ -28,7 +27,7 @@ from typing import TypeGuard
 from ...lang.nodes.nodes import Node, Op, postorder, replaced_all
 from ...poly.sets.lanes import MOST_INTERLEAVED, stride
 from ...poly.sets.linear import expanded
-from ...records import dataclass
+from ...records import dataclass, replace
 from ..ir.ir import Buffer, Lanes, Load, Module, Seq, Stmt, Store, Stores, expressions
 from ..ir.rewrite import map_module, map_tree_expressions
 

@@ -14,12 +14,12 @@ conditions in the loop, so that a tile at a border stays in registers as a full 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from itertools import combinations
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Var, integer, leaves_below, postorder, transform_all
-from ...records import dataclass
+from ...records import dataclass, replace
 from ..ir.elements import Element, element_at
 from ..ir.ir import (
     Alloc,

@@ -6,10 +6,9 @@ parallel i in [0, n): A[i]   ->   parallel i in [0, n): A[n - 1 - i]
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, integer
+from ...records import replace
 from ..ir.ir import For, Module, Stmt
 from ..ir.rewrite import map_module, map_tree_expressions
 

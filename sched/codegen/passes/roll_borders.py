@@ -14,11 +14,11 @@ keep anything in registers: they load what they store, or access storage on the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import int64
 from ...lang.nodes.nodes import Node, Var, dtype_of, integer, postorder, replaced_all
+from ...records import replace
 from ..ir.ir import (
     Alloc,
     Buffer,

@@ -12,7 +12,6 @@ are comparisons of affine functions of the loop, of minima of such, and of quoti
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import (
@@ -28,7 +27,7 @@ from ...lang.nodes.nodes import (
 )
 from ...poly.sets.linear import expanded, is_small
 from ...poly.sets.simplify import FALSE, TRUE
-from ...records import dataclass
+from ...records import dataclass, replace
 from ..ir.inequalities import is_at_one_index, total
 from ..ir.ir import Alloc, Call, For, If, Load, Module, Seq, Stmt, Stores, map_children, walk
 from ..ir.rewrite import map_statements, map_tree_expressions

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary, ref
+from weakref import KeyedRef, WeakValueDictionary, ref
 
 from ...forks import reentrant
 from ...records import dataclass
@@ -41,8 +41,10 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 _table: WeakValueDictionary[tuple[Any, ...], Node] = WeakValueDictionary()
-#: What the table holds: to look a node up in it takes no lock, and no call of Python code.
+#: What the table holds: to look a node up in it takes no lock, and no call of Python code. Nor does
+#: it take one to enter a node: `KeyedRef` is made without its own `__new__` and `__init__`.
 _references: dict[tuple[Any, ...], ref[Node]] = _table.data  # type: ignore[attr-defined]
+_forget = _table._remove  # type: ignore[attr-defined]
 _lock = reentrant()
 
 
@@ -55,8 +57,16 @@ class _HashConsed(type):
         if known is not None and (node := known()) is not None:
             return node
         with _lock:
+            made = super().__call__(*fields)
+            reference = ref.__new__(KeyedRef, made, _forget)
+            reference.key = key
             # Another thread or a signal handler may have made an equal node meanwhile.
-            return _table.setdefault(key, super().__call__(*fields))
+            known = _references.setdefault(key, reference)
+            if known is not reference:
+                if (node := known()) is not None:
+                    return node
+                _references[key] = reference
+            return made
 
 
 class Node(Travelling, metaclass=_HashConsed):

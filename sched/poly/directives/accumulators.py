@@ -4,14 +4,13 @@ update."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ...lang.errors.errors import ScheduleError
 from ...lang.nodes.nodes import Node, Read, RVar, Var, postorder, replaced_all
 from ...lang.tensors.definitions import Definition
-from ...records import dataclass
+from ...records import dataclass, replace
 from ..program.accumulation import matched
 from ..state.fields import loop_name
 from ..state.record import Directive

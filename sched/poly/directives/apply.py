@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
+from ...records import replace
 from ..placement.placement import with_demands
 from ..state.editing import Editing
 from ..state.record import Directive

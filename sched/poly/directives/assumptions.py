@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...lang.nodes.nodes import Node
 from ...lang.nodes.printer import expr_text
-from ...records import dataclass
+from ...records import dataclass, replace
 from ..sets.affine_conditions import condition as affine_condition
 from ..sets.isl import PwAff, Set, complement, isl, val
 from ..state.fields import loop_name, number, predicate

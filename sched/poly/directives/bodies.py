@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...lang.errors.errors import ScheduleError
@@ -10,7 +9,7 @@ from ...lang.errors.words import counted
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import integer
 from ...lang.tensors.tensors import Func
-from ...records import dataclass
+from ...records import dataclass, replace
 from ..state.fields import loop_name, number, stage_name
 from ..state.record import Directive
 from ..tree import relocation

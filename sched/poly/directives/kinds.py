@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...lang.errors.errors import Span
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Op
-from ...records import dataclass
+from ...records import dataclass, replace
 from ..sets.isl import Set
 from ..state.fields import loop_name
 from ..state.record import Directive

@@ -7,13 +7,12 @@ to it is done for all of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...lang.errors.errors import ScheduleError, Span
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, integer
-from ...records import dataclass
+from ...records import dataclass, replace
 from ..sets.hulls import MANY, small_sizes
 from ..sets.isl import Set
 from ..state.fields import choice, loop_name, loop_names, new_name, new_names, number

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Const, Node, Op, Read, RVar, Var, integer, postorder, substitute
 from ...lang.nodes.printer import expr_text
 from ...lang.nodes.typing import typed_index
-from ...records import dataclass
+from ...records import dataclass, replace
 from ..sets.affine import affine_values, why_not_affine
 from ..sets.isl import Frame, relation
 from ..state.fields import indices, loop_name, loop_names, new_name, new_names, number

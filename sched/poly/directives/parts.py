@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...lang.errors.errors import ScheduleError
 from ...lang.nodes.nodes import Node
-from ...records import dataclass
+from ...records import dataclass, replace
 from ..sets.isl import Map, Set, isl, union_sets, val
 from ..sets.projections import by_outer
 from ..state.fields import loop_name, number, predicate

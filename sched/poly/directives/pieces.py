@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...lang.errors.errors import ScheduleError
 from ...lang.nodes.nodes import Node, Var, substitute
-from ...records import dataclass
+from ...records import dataclass, replace
 from ..state.record import Directive
 from ..tree.edits import Body, Shared, map_nodes, stages, with_body
 from ..tree.looptree import Loop, Path, Seq, Tree, loops_of

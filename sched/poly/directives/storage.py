@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...lang.errors.words import axes_text
-from ...records import dataclass
+from ...records import dataclass, replace
 from ..placement.folding import foldable
 from ..state.fields import axes, axis, choice, loop_name, number, tensor_name
 from ..state.record import Directive

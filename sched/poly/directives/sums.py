@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...lang.nodes.nodes import Node, RVar, postorder
-from ...records import dataclass
+from ...records import dataclass, replace
 from ..placement import layouts
 from ..program.accumulation import accumulates, is_exact
 from ..program.rewrites import Factored

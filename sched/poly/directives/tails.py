@@ -11,12 +11,12 @@ pad       all tiles are full: iterations beyond the end write elements that are 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal, get_args
 
 from ...lang.errors.errors import ScheduleError
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Var, integer
+from ...records import replace
 from ..sets.isl import Map, Set, isl, union_sets, val
 from ..tree.edits import At, map_stages, own_stages, put
 from ..tree.looptree import Loop, Seq, Tree

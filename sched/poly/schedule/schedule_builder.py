@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 from typing import Any
 
 from ...garbage import uncollected
 from ...lang.errors.errors import LanguageError, ScheduleError, Span, user_span
+from ...records import replace
 from ..directives import every as every  # which makes all directives known
 from ..directives.apply import applied
 from ..legality.advice import (

@@ -32,6 +32,8 @@ def at_borders(roots: Iterable[Node], var: Var, places: Collection[Node]) -> fro
     nodes = tuple(postorder(*roots))
     fails: set[Node] = set()
     waiting = [n.operands[0] for n in nodes if _is_select(n) and _is_rare(n, var, n in places)]
+    if not waiting:
+        return frozenset()
     while waiting:
         node = waiting.pop()
         fails.add(node)

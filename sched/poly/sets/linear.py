@@ -18,8 +18,10 @@ from ...lang.nodes.nodes import (
     leaves_below,
     postorder,
 )
+from ...remembered import remembered
 
 
+@remembered
 def coefficient(node: Node, var: Var | RVar) -> Node | None:
     """c where node = c * var + (what does not depend on var), modulo 2**64; None where it is not
     so."""
@@ -34,6 +36,7 @@ def coefficient(node: Node, var: Var | RVar) -> Node | None:
     return found[node]
 
 
+@remembered
 def direction(node: Node, var: Var) -> int | None:
     """1 where an index never falls as var rises, -1 where it never rises, 0 where it does not
     depend on it, None where that is not known."""
@@ -52,6 +55,7 @@ def expanded(node: Node) -> tuple[dict[Node, int], int]:
     return {x: times for x, times in terms.items() if times}, constant
 
 
+@remembered
 def cancelled(node: Node) -> Node:
     """An index with (x // c) * c + x % c replaced by x, which fused loops leave behind, and without
     terms that cancel."""
@@ -76,6 +80,7 @@ def cancelled(node: Node) -> Node:
     return total
 
 
+@remembered
 def magnitude(node: Node) -> int | None:
     """A bound of the magnitude of an index, by the ranges of loops and sizes; None where there is
     none: a Param or an element may be any number, and arithmetic on it may wrap around."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from ...lang.errors.errors import ScheduleError, Span
 from ...lang.nodes.nodes import Node, Param, RVar, Size, Var, postorder, substitute
 from ...lang.nodes.tensor import Tensor
 from ...lang.tensors.tensors import Func
+from ...records import replace
 from ..model.model import Model
 from ..model.statements import Statement
 from ..program.rewrites import fresh

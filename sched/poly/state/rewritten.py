@@ -9,7 +9,6 @@ has the same dimensions in every rewritten program in which it is.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
@@ -19,7 +18,7 @@ from ...lang.nodes.tensor import Tensor
 from ...lang.program.program import Program
 from ...lang.tensors.definitions import Definition
 from ...lang.tensors.tensors import Func
-from ...records import dataclass
+from ...records import dataclass, replace
 from ...steps import Log
 from ..model.conditions import Conditions
 from ..model.model import Model

@@ -9,10 +9,10 @@ some of their iterations, keep the loops around as they are.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from ...lang.errors.errors import ScheduleError
 from ...lang.nodes.nodes import Node, Var, postorder, replaced_all
+from ...records import replace
 from ..sets.coordinates import coordinate_map
 from ..sets.isl import Frame
 from .edits import Coordinates, map_children, own_stages

@@ -7,11 +7,10 @@ new one that shares what it leaves alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 from ...lang.errors.errors import ScheduleError, Span
 from ...lang.nodes.nodes import Node
-from ...records import dataclass
+from ...records import dataclass, replace
 from .looptree import Accumulator, Alloc, Loop, Path, Produce, Seq, Tree, leaves
 from .stage import Stage
 

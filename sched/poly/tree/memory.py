@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from typing import Literal
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import DType
 from ...lang.nodes.nodes import Node, integer
-from ...records import dataclass
+from ...records import dataclass, replace
 
 Place = Literal["auto", "heap", "stack", "register"]
 PLACES: tuple[Place, ...] = ("auto", "heap", "stack", "register")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
 
 from ...lang.errors.errors import ScheduleError
 from ...lang.nodes.nodes import Var, postorder
 from ...lang.tensors.tensors import Func
+from ...records import replace
 from ..sets.isl import Set, dim_count, isl
 from .edits import At, Body, Shared, map_children, map_nodes, stages, with_body
 from .looptree import Alloc, Loop, Produce, Seq, Tree, loops_as_vars, produced
