@@ -17,7 +17,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass as standard, fields  # noqa: TID251
 from reprlib import recursive_repr
 from types import MemberDescriptorType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+
+def replaced(instance: T, /, **changes: Any) -> T:
+    """`replace` of the standard library for instances of a class without fields that are no
+    arguments, in a fourth of the time."""
+    cls = type(instance)
+    names = _names.get(cls)
+    if names is None:
+        names = _names[cls] = tuple([f.name for f in fields(cast(Any, cls))])
+    for name in names:
+        if name not in changes:
+            changes[name] = getattr(instance, name)
+    return cls(**changes)
+
+
+T = TypeVar("T")
+
+_names: dict[type, tuple[str, ...]] = {}
+"""The fields of classes."""
 
 
 class _Factory:

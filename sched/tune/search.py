@@ -53,8 +53,9 @@ class Search:
         for s in facts.statements:
             self.statements.setdefault(s.func, []).append(s)
         self._windows: dict[str, list[Window]] = {}
+        self._by_name = {s.name: s for s in facts.statements}
         for w in facts.windows:
-            if facts.statement(w.consumer).func != w.producer:
+            if self._by_name[w.consumer].func != w.producer:
                 self._windows.setdefault(w.producer, []).append(w)
         self.effort = of_large(effort) if len(facts.statements) > MANY else effort
         self.candidates = Candidates(
@@ -202,7 +203,7 @@ class Search:
 
     def _reader(self, p: Partial, w: Window) -> Reader | None:
         """A statement that reads a Func, in its loops; None where these are not decided."""
-        s = self.facts.statement(w.consumer)
+        s = self._by_name[w.consumer]
         decided = p.funcs.get(s.func)
         if decided is None:
             return None
@@ -255,8 +256,8 @@ class Search:
         is."""
         before = p.funcs.get(made.plan.func)
         is_elsewhere = made.spot != (ROOT if before is None else before.spot)
-        new = replace(p, funcs={**p.funcs, made.plan.func: made})
         costs = dict(p.costs)
+        new = Partial({**p.funcs, made.plan.func: made}, costs)
         for s, nest, at in zip(
             self.statements[made.plan.func], made.nests, made.spots, strict=True
         ):
@@ -265,7 +266,7 @@ class Search:
             r = self._reader(new, w)
             if r is not None:
                 costs[w.consumer] = self.costs.at(new, r.statement, r.spot).of(r.nest)
-        return replace(new, costs=costs)
+        return new
 
 
 def _is_about(plan: FuncPlan, own: Sequence[StatementFacts]) -> bool:

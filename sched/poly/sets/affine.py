@@ -70,11 +70,14 @@ def access_relation(frame: Frame, index: tuple[Node, ...]) -> Relation:
     if not builder.unknowns:
         exact = coalesced(exact)
         return Relation(exact, False, exact)
-    maps = [
-        _without(exact.intersect_domain(bounds), len(frame.dims), len(builder.unknowns))
-        for bounds in (builder.bounds(typed=True), builder.bounds(typed=False))
-    ]
-    return Relation(maps[0], True, maps[1], builder.known())
+
+    def within(bounds: Set) -> Map:
+        return _without(exact.intersect_domain(bounds), len(frame.dims), len(builder.unknowns))
+
+    bounds, loose = builder.bounds(typed=True), builder.bounds(typed=False)
+    found = within(bounds)
+    unbounded = found if bounds.plain_is_equal(loose) else within(loose)
+    return Relation(found, True, unbounded, builder.known())
 
 
 def affine_value(frame: Frame, node: Node) -> PwAff | None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ...lang.errors.errors import ScheduleError, Span
 from ...lang.nodes.nodes import Node
-from ...records import dataclass
+from ...records import dataclass, replaced
 from .looptree import Accumulator, Alloc, Loop, Path, Produce, Seq, Tree, leaves
 from .stage import Stage
 
@@ -64,31 +64,29 @@ def own_stages(tree: Tree) -> Iterator[Stage]:
 
 def changed(tree: Seq, before: Seq) -> list[tuple[Path, Stage]]:
     """The stages whose nests were not there before."""
+    if tree is before:
+        return []
     known = set(map(id, before.nests))
-    new = {id(s) for nest in tree.nests if id(nest) not in known for s in stages(nest)}
-    return [(path, s) for path, s in tree.leaves if id(s) in new]
+    others = [nest for nest in tree.nests if id(nest) not in known]
+    new = {id(s) for nest in others for s in stages(nest)}
+    return [found for found in tree.leaves if id(found[1]) in new] if new else []
 
 
 def loops_around(tree: Seq, name: str) -> tuple[At, ...]:
     """The loops around the stage of that name, outermost first."""
-    for path, stage in leaves(tree):
-        if stage.name == name:
-            found: list[At] = []
-            place: Place = ()
-            for position, node in path[:-1] if isinstance(path[-1][1], Stage) else path:
-                place = (*place, position)
-                if isinstance(node, Loop):
-                    found.append(At(place, node, len(found)))
-            return tuple(found)
-    raise KeyError(name)
+    path, _ = tree.by_name[name]
+    found: list[At] = []
+    positions = tuple([position for position, _ in path])
+    for k, (_, node) in enumerate(path):
+        if isinstance(node, Loop):
+            found.append(At(positions[: k + 1], node, len(found)))
+    return tuple(found)
 
 
 def place_of(tree: Seq, name: str) -> Place:
     """Where the stage of that name is."""
-    for path, stage in leaves(tree):
-        if stage.name == name:
-            return tuple(position for position, _ in path)
-    raise KeyError(name)
+    path, _ = tree.by_name[name]
+    return tuple(position for position, _ in path)
 
 
 def node_at(tree: Tree, place: Place) -> Tree:
@@ -125,7 +123,7 @@ def with_body(tree: Tree, body: tuple[Tree, ...]) -> Tree:
         return tree
     match tree:
         case Loop() | Alloc() | Produce() | Accumulator():
-            return replace(tree, body=body)
+            return replaced(tree, body=body)
         case Seq():
             return Seq(body)
     raise TypeError("a stage has no body")
@@ -163,7 +161,7 @@ def map_stages(tree: Tree, change: Callable[[Stage], Stage]) -> Tree:
 
 def recoordinate(tree: Tree, change: Callable[[Coordinates], Coordinates]) -> Tree:
     """The tree with the coordinates of every stage changed."""
-    return map_stages(tree, lambda s: replace(s, coordinates=change(s.coordinates)))
+    return map_stages(tree, lambda s: replaced(s, coordinates=change(s.coordinates)))
 
 
 class Shared(ScheduleError):
