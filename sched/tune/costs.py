@@ -11,7 +11,7 @@ from .facts.facts import StatementFacts
 from .model import Cost, Model
 from .places import Spot
 from .templates import Nest
-from .work import Alike, Placed, alike, kept
+from .work import Alike, Site, alike, kept
 
 UNEVEN, SKEWED = 2.5, 1.6
 """How much longer loops take whose bounds are not simple, and those that run askew."""
@@ -68,8 +68,8 @@ class Costs:
         key = self._contents[s.name], place, templates.extents, templates.short, stored
         depths = dict(zip(self._tensors[s.name], stored, strict=True))
         known = self._known.setdefault(key, {})
-        is_kept = s.func not in self.outputs
-        return CostsAt(self.model, s, spot, depths, self._accesses[s.name], is_kept, known)
+        folds = s.func not in self.outputs
+        return CostsAt(self.model, s, spot, depths, self._accesses[s.name], folds, known)
 
 
 class CostsAt:
@@ -78,7 +78,7 @@ class CostsAt:
     Args:
         stored: by tensor, how many loops around use the same storage of it in each iteration.
         accesses: of the statement, by `work.alike`.
-        is_kept: whether as much is kept of its results as is read again, where rows run askew.
+        folds: whether as much of its results is stored as is read again, where rows run askew.
         known: what was found for this and for what is alike.
 
     Attributes:
@@ -92,13 +92,13 @@ class CostsAt:
         spot: Spot,
         stored: Mapping[str, int],
         accesses: Alike,
-        is_kept: bool,
+        folds: bool,
         known: Known,
     ) -> None:
         self.model, self.statement, self.spot, self.stored = model, s, spot, stored
-        self.accesses, self.is_kept, self.known = accesses, is_kept, known
+        self.accesses, self.folds, self.known = accesses, folds, known
         self.best: Nest | None = None
-        self._placed: Placed | None = None
+        self._site: Site | None = None
 
     def of(self, nest: Nest) -> Cost:
         """What a nest costs."""
@@ -114,12 +114,12 @@ class CostsAt:
 
     def _found(self, nest: Nest) -> Cost:
         s, spot = self.statement, self.spot
-        if nest.skew and self.is_kept:
+        if nest.skew and self.folds:
             folded = kept(self.accesses, s, nest.plan.number("jam"))
-            placed = Placed(s, spot, self.stored, folded)
+            site = Site(s, spot, self.stored, folded)
         else:
-            placed = self._placed = self._placed or Placed(s, spot, self.stored, self.accesses)
-        found = self.model.cost(placed.work(nest))
+            site = self._site = self._site or Site(s, spot, self.stored, self.accesses)
+        found = self.model.cost(site.work(nest))
         longer = (UNEVEN if spot.uneven else 1.0) * (SKEWED if nest.skew else 1.0)
         return replace(found, compute=longer * found.compute) if longer > 1 else found
 

@@ -191,16 +191,7 @@ class Model:
         copies = 1.0
         for extent, kind in zip(work.extents[begin:], work.kinds[begin:], strict=True):
             copies *= ceil(extent / lanes) if kind == "vector" else extent
-        times = {
-            varying: self._times(work, varying, begin, lanes)
-            for varying in {varying for _, varying, _ in work.operations}
-        }
-        slots = sum(
-            [
-                count * _slots(name, lanes) * times[varying]
-                for name, varying, count in work.operations
-            ]
-        )
+        slots = self._slots_of(work, begin, lanes)
         turns = work.extents[begin - 1] if begin else 1.0
         moves = 0.0
         held = 0.0
@@ -230,6 +221,12 @@ class Model:
             if lanes > 1 and at == begin - 1:
                 total += MASK * cycle
         return total + (ENTRY + self._copying(work)) * cycle
+
+    def _slots_of(self, work: Work, begin: int, lanes: int) -> float:
+        """Slots that the operators of a block of vectors take."""
+        kinds = {varying for _, varying, _ in work.operations}
+        times = {varying: self._times(work, varying, begin, lanes) for varying in kinds}
+        return sum([count * _slots(name, lanes) * times[by] for name, by, count in work.operations])
 
     def _copying(self, work: Work) -> float:
         """Cycles for what is copied."""

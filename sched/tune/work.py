@@ -43,7 +43,7 @@ def kept(accesses: Alike, s: StatementFacts, loop: int) -> Alike:
     return [(folded(a), count) for a, count in accesses]
 
 
-class Placed:
+class Site:
     """A statement at a place: what the model is told of it, but for its loops there.
 
     Args:
@@ -62,7 +62,7 @@ class Placed:
             self._extents[-1] += spot.again
         self._kinds = [o.kind for o in spot.outer]
         self._accesses = [
-            _PlacedAccess(a, count, depth, _around(a, self.outer, depth))
+            _SiteAccess(a, count, depth, _around(a, self.outer, depth))
             for a, count in accesses
             for depth in (stored[a.tensor],)
         ]
@@ -91,7 +91,7 @@ class Placed:
             _copied(s, self.spot, nest),
         )
 
-    def _touch(self, x: _PlacedAccess, nest: Nest) -> Touch:
+    def _touch(self, x: _SiteAccess, nest: Nest) -> Touch:
         a = _as_copied(self.statement, x.access, nest, self.whole)
         around = x.around if a is x.access else _around(a, self.outer, x.stored)
         stored, strides = x.stored - len(self.outer), a.strides
@@ -126,7 +126,7 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _PlacedAccess:
+class _SiteAccess:
     """Accesses that move alike, at a place.
 
     Attributes:

@@ -25,7 +25,7 @@ def applied(e: Editing, puts_off: bool = False) -> Edit:
     """
     made = e.directive.edit(e)
     if puts_off and e.model is e.state.rewritten.model:
-        return Edit(replace(e.state, tree=e.tree, gone=_gone(e), placed=e.before), made)
+        return Edit(replace(e.state, tree=e.tree, gone=_gone(e), complete=e.before), made)
     invariants.check_reach(e)
     invariants.check_bounds_known(e)
     if produced(e.tree):
@@ -34,7 +34,7 @@ def applied(e: Editing, puts_off: bool = False) -> Edit:
     invariants.check_kinds(e)
     invariants.check_private(e)
     invariants.check_lanes(e)
-    state = replace(e.state, rewritten=e.rewritten, tree=e.tree, gone=_gone(e), placed=None)
+    state = replace(e.state, rewritten=e.rewritten, tree=e.tree, gone=_gone(e), complete=None)
     return Edit(state, made)
 
 

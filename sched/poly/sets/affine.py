@@ -70,13 +70,11 @@ def access_relation(frame: Frame, index: tuple[Node, ...]) -> Relation:
     if not builder.unknowns:
         exact = coalesced(exact)
         return Relation(exact, False, exact)
-
-    def within(bounds: Set) -> Map:
-        return _without(exact.intersect_domain(bounds), len(frame.dims), len(builder.unknowns))
-
+    count = len(frame.dims), len(builder.unknowns)
     bounds, loose = builder.bounds(typed=True), builder.bounds(typed=False)
-    found = within(bounds)
-    unbounded = found if bounds.plain_is_equal(loose) else within(loose)
+    found = unbounded = _without(exact.intersect_domain(bounds), *count)
+    if not bounds.plain_is_equal(loose):
+        unbounded = _without(exact.intersect_domain(loose), *count)
     return Relation(found, True, unbounded, builder.known())
 
 

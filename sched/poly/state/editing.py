@@ -52,7 +52,7 @@ class Editing:
     @property
     def before(self) -> Seq:
         """The last tree in which all Funcs were placed."""
-        return self.state.placed or self.state.tree
+        return self.state.complete or self.state.tree
 
     @property
     def model(self) -> Model:
