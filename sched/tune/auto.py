@@ -165,18 +165,20 @@ def several(
 
 def _inlined(s: Schedule) -> Schedule:
     """A schedule with the Funcs inlined that are better computed where they are read."""
-    inline, keep = chosen(s.program, s.rule)
+    inline, keep = chosen(s.program, s.rule, s.rewritten.memo)
     made = s.copy()
     try:
         with made.batch():
             if keep:
                 made.comment("Stored, as more than one element of them is read each time.")
-            for func in keep:
-                made[func].compute_root()
+            with made._builder.choosing(keep):
+                for func in keep:
+                    made[func].compute_root()
             if inline:
                 made.comment("Computed where they are read, which takes little more than a load.")
-            for func in inline:
-                made[func].compute_inline()
+            with made._builder.choosing(inline):
+                for func in inline:
+                    made[func].compute_inline()
     except ScheduleError:
         return s
     made.chosen = len(made.directives)

@@ -38,8 +38,7 @@ class Candidates:
 
     Args:
         statements: by Func.
-        varying: Funcs and places of which it is known that their loops there are of no constant
-            extent.
+        varying: Funcs and places at which loops are known to be of no constant extent.
         effort: how many are looked at.
         reassociates: whether sums of floats may be added in any order.
         outputs: the names of Funcs that nobody needs in the program but its caller.
@@ -57,6 +56,7 @@ class Candidates:
         self.target, self.statements, self.varying = target, statements, varying
         self.effort, self.reassociates, self.outputs = effort, reassociates, outputs
         self._found: dict[object, list[Nest]] = {}
+        self._templates: dict[object, Templates] = {}
 
     def of(self, s: StatementFacts, spot: Spot) -> Sequence[Nest]:
         """The nests of a statement at a place; the first one is that as written."""
@@ -71,8 +71,11 @@ class Candidates:
     def templates(self, s: StatementFacts, spot: Spot) -> Templates:
         """What makes nests of plans for a statement at a place."""
         varies = (s.func, spot.at) in self.varying
-        short = tuple(x.is_short for x in s.loops) if varies else spot.has_few(s)
-        return Templates(s, spot.extents(s), short)
+        short = tuple([x.is_short for x in s.loops]) if varies else spot.has_few(s)
+        key = s.name, spot.extents(s), short
+        if key not in self._templates:
+            self._templates[key] = Templates(s, key[1], short)
+        return self._templates[key]
 
     def wants_tiles(self, s: StatementFacts) -> bool:
         """Whether a statement waits for itself, or reads sums: then it, or they, gain by tiles."""

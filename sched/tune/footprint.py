@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from math import inf, prod
 
+from ..cached import cached_property
 from ..records import dataclass
 
 LINE = 64
@@ -154,24 +155,28 @@ class Traffic:
 
     def __init__(self, touches: Sequence[Touch], extents: Sequence[float]) -> None:
         self.touches, self.extents = touches, extents
-        self._runs = [run(t, extents) for t in touches]
         self._moves = [moves_from(t, extents) for t in touches]
-        self._touched: dict[int, list[float]] = {}
+        self._touched: dict[int, tuple[float, list[float]]] = {}
+
+    @cached_property
+    def _runs(self) -> list[float]:
+        return [run(t, self.extents) for t in self.touches]
 
     def seconds(self, level: Level) -> float:
         """What it takes to bring what a cache does not hold when it is needed."""
         depth = len(self.extents)
-        at = next((k for k in range(depth) if sum(self._from(k)) <= level.size), depth)
+        at = next((k for k in range(depth) if self._from(k)[0] <= level.size), depth)
         if at == 0:
             return 0.0
         total = 0.0
         times = prod(self.extents[: at - 1])
+        (_, inside), (_, around) = self._from(at), self._from(at - 1)
         for k, t in enumerate(self.touches):
             # What does not change from an iteration to the next is still there, and so is what
             # neighbours have in common.
-            once = self._from(at)[k]
+            once = inside[k]
             if t.strides[at - 1] != 0:
-                once = min(once * self.extents[at - 1], self._from(at - 1)[k])
+                once = min(once * self.extents[at - 1], around[k])
             moved = 2 if t.is_write and not t.streams else 1
             ahead = self._runs[k]
             if level.is_last and is_side_by_side(t, self.extents):
@@ -179,9 +184,11 @@ class Traffic:
             total += times * once * (moved / level.speed + level.jump / ahead)
         return total
 
-    def _from(self, at: int) -> list[float]:
-        """Bytes that the loops from a position on touch, of each tensor."""
-        if at not in self._touched:
+    def _from(self, at: int) -> tuple[float, list[float]]:
+        """Bytes that the loops from a position on touch, and those of each tensor."""
+        found = self._touched.get(at)
+        if found is None:
             moves = zip(self.touches, self._moves, strict=True)
-            self._touched[at] = [footprint(t.bytes, t.elements, m[at]) for t, m in moves]
-        return self._touched[at]
+            each = [footprint(t.bytes, t.elements, m[at]) for t, m in moves]
+            found = self._touched[at] = sum(each), each
+        return found

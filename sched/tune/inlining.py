@@ -77,15 +77,19 @@ def _reads(d: Definition) -> set[Node]:
     return {x for x in postorder(*d.values) if isinstance(x, Read)}
 
 
-def chosen(program: Program, rule: Rule) -> tuple[tuple[Func, ...], tuple[Func, ...]]:
+def chosen(program: Program, rule: Rule, memo: Memo) -> tuple[tuple[Func, ...], tuple[Func, ...]]:
     """The Funcs to inline that a schedule does not inline by itself, by its rule, and those that it
-    does and that are better stored."""
-    ours, theirs = (_gone(program, of) for of in (is_inlined, rule))
+    does and that are better stored.
+
+    Args:
+        memo: what its rewritten programs have found.
+    """
+    ours, theirs = (_gone(program, of, memo) for of in (is_inlined, rule))
     return (
         tuple(f for f in program.funcs if f in ours and f not in theirs),
         tuple(f for f in program.funcs if f in theirs and f not in ours),
     )
 
 
-def _gone(program: Program, rule: Rule) -> Sequence[Func]:
-    return list(inlined(program, rule, Memo())[1])
+def _gone(program: Program, rule: Rule, memo: Memo) -> Sequence[Func]:
+    return list(inlined(program, rule, memo)[1])

@@ -7,8 +7,10 @@ seconds of the slowest thread; `Cost` keeps each, so that a choice can be explai
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from math import ceil, prod
 
+from ..cached import cached_property
 from ..lang.nodes.dtypes import DType, as_dtype, float32
 from ..records import dataclass
 from ..targets.facts import Machine
@@ -111,7 +113,7 @@ class Work:
     copied: Touch | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cost:
     """What a nest costs, in seconds.
 
@@ -125,8 +127,9 @@ class Cost:
     memory: tuple[float, ...]
     starts: float
 
-    @property
+    @cached_property
     def seconds(self) -> float:
+        """The whole, as much of it as runs at the same time taken once."""
         parts = (self.compute, *self.memory)
         return max(parts) + ALONGSIDE * (sum(parts) - max(parts)) + self.starts
 
@@ -188,10 +191,7 @@ class Model:
         copies = 1.0
         for extent, kind in zip(work.extents[begin:], work.kinds[begin:], strict=True):
             copies *= ceil(extent / lanes) if kind == "vector" else extent
-        slots = sum(
-            count * self._slots(name, lanes) * self._times(work, varying, begin, lanes)
-            for name, varying, count in work.operations
-        )
+        slots = self._slots_of(work, begin, lanes)
         turns = work.extents[begin - 1] if begin else 1.0
         moves = 0.0
         held = 0.0
@@ -222,6 +222,12 @@ class Model:
                 total += MASK * cycle
         return total + (ENTRY + self._copying(work)) * cycle
 
+    def _slots_of(self, work: Work, begin: int, lanes: int) -> float:
+        """Slots that the operators of a block of vectors take."""
+        kinds = {varying for _, varying, _ in work.operations}
+        times = {varying: self._times(work, varying, begin, lanes) for varying in kinds}
+        return sum([count * _slots(name, lanes) * times[by] for name, by, count in work.operations])
+
     def _copying(self, work: Work) -> float:
         """Cycles for what is copied."""
         if work.copied is None:
@@ -240,18 +246,6 @@ class Model:
         if begin and not varying[begin - 1]:
             times /= work.extents[begin - 1]
         return times
-
-    def _slots(self, name: str, lanes: int) -> float:
-        kind, dtype = _parts(name)
-        slots = SLOTS.get(kind, 1.0)
-        if not dtype.is_float:
-            if kind == "divide":
-                return INTEGER_DIVISION * (lanes * 1.5 if lanes > 1 else 1)
-            if kind in ("multiply", "multiply-add") and dtype.itemsize == 8:
-                return 3.0
-        elif kind in ("divide", "root") and dtype.itemsize == 8:
-            return slots * 1.7
-        return slots
 
     def _moved(self, work: Work, t: Touch, begin: int, lanes: int) -> tuple[float, float]:
         """Cycles for the loads or stores of a block of vectors, and how many there are."""
@@ -288,8 +282,10 @@ class Model:
     def _conflicts(self, work: Work, begin: int) -> float:
         """Cycles for lines of a block that drive each other out of the nearest cache, since they
         lie a large power of two apart."""
-        cache = self.machine.target.caches[0]
-        period = cache.bytes // cache.ways
+        if "unrolled" not in work.kinds[begin:]:
+            return 0.0
+        nearest = self.machine.target.caches[0]
+        period = nearest.bytes // nearest.ways
         lines, cycles = 0.0, 0.0
         for t in work.touches:
             if work.is_held and t.is_own:
@@ -302,7 +298,7 @@ class Model:
             if own > 1:
                 lines += own
                 cycles += own * (WRITE_MISS if t.is_write else MISS)
-        return cycles if lines >= cache.ways else 0.0
+        return cycles if lines >= nearest.ways else 0.0
 
     def _chain(self, work: Work) -> float:
         """Cycles from an instance to the next one that needs it."""
@@ -314,7 +310,22 @@ class Model:
         return SUM if any(n.startswith(("add", "multiply")) for n in own) else EXTREMUM
 
 
+@cache
 def _parts(operation: str) -> tuple[str, DType]:
     """The class of an operation, and the type of its result."""
     kind, of = operation.rsplit(" ", 1)
     return kind, as_dtype(of)
+
+
+@cache
+def _slots(name: str, lanes: int) -> float:
+    kind, dtype = _parts(name)
+    slots = SLOTS.get(kind, 1.0)
+    if not dtype.is_float:
+        if kind == "divide":
+            return INTEGER_DIVISION * (lanes * 1.5 if lanes > 1 else 1)
+        if kind in ("multiply", "multiply-add") and dtype.itemsize == 8:
+            return 3.0
+    elif kind in ("divide", "root") and dtype.itemsize == 8:
+        return slots * 1.7
+    return slots

@@ -46,7 +46,10 @@ class NestPlan:
 
     def knob(self, name: str) -> int | None:
         """The number of a name; None where the template has no such."""
-        return dict(self.knobs).get(name)
+        for known, number in self.knobs:
+            if known == name:
+                return number
+        return None
 
     def number(self, name: str) -> int:
         """The number of a name that the template has."""

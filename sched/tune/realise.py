@@ -143,9 +143,13 @@ class _Realisation:
     def _compute_at(self, stage: str | Func, d: Decided) -> None:
         if d.plan.at is None:
             return
-        handle = self._stage(stage).compute_at(*self._loop(d.plan.at))
-        if d.plan.stored is not None:
-            handle.store_at(*self._loop(d.plan.stored))
+        handle, at = self._stage(stage), self._loop(d.plan.at)
+        if d.plan.stored is None:
+            handle.compute_at(*at)
+            return
+        with self.s._builder.putting_off():
+            handle.compute_at(*at)
+        handle.store_at(*self._loop(d.plan.stored))
 
     def _compute_partial_results(self, d: Decided, statement: StatementFacts) -> None:
         """Where the result is: in a loop of a consumer, or row by row."""

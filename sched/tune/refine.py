@@ -69,20 +69,25 @@ class Refinement:
     def _step(self, p: Partial, d: Decided) -> Partial:
         """A plan with better loops of a Func, as long as there are some."""
         while not self._hosts(p, d):
-            made = min(self._beside(p, d), key=lambda x: self.search.own_seconds(p, x), default=d)
-            if not self.search.own_seconds(p, made) < GAIN * self.search.own_seconds(p, d):
+            most = GAIN * self.search.own_seconds(p, d)
+            found = self._beside(p, d, most)
+            made = min(found, key=lambda x: self.search.own_seconds(p, x), default=d)
+            if not self.search.own_seconds(p, made) < most:
                 break
             p, d = self.search.decide(p, made), made
         return p
 
-    def _beside(self, p: Partial, d: Decided) -> Iterator[Decided]:
-        """A Func at its place, in other loops."""
+    def _beside(self, p: Partial, d: Decided, most: float) -> Iterator[Decided]:
+        """A Func at its place, in other loops; but for those in which its main statement alone
+        takes longer than so many seconds."""
         search = self.search
         own, candidates = search.statements[d.plan.func], search.candidates
         main = main_of(own)
         templates, plan = candidates.templates(main, d.spot), d.nests[own.index(main)].plan
         near = beside(main, templates, plan, candidates.target, search.effort)
-        yield from self._allowed(p, d, d.spot, (*candidates.of(main, d.spot), *near))
+        seconds = search.costs.at(p, main, d.spot).seconds
+        nests = [x for x in (*candidates.of(main, d.spot), *near) if seconds(x) < most]
+        yield from self._allowed(p, d, d.spot, nests)
 
     def _allowed(
         self, p: Partial, d: Decided, spot: Spot, nests: Sequence[Nest]

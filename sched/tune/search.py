@@ -10,22 +10,19 @@ from dataclasses import replace
 
 from .build_time import allowed, build_seconds
 from .candidates import Candidates
+from .costs import Costs
 from .decided import NONE_KNOWN, Decided, Partial, Refusals
 from .effort import MANY, MANY_CALLS, THOROUGH, Effort, of_large
 from .facts.facts import Facts, StatementFacts, main_of
 from .facts.windows import Window
-from .model import Cost, Model
+from .model import Model
 from .places import ROOT, Reader, Spot, inside, spots
 from .plan import FuncPlan
 from .refine import Refinement
 from .templates import Nest
-from .work import alike, kept, work
 
 KINDS = ("chunk", "rows", "columns")
 """Knobs by which nests are of different use to producers."""
-
-UNEVEN, SKEWED = 2.5, 1.6
-"""How much longer loops take whose bounds are not simple, and those that run askew."""
 
 
 class Search:
@@ -56,8 +53,9 @@ class Search:
         for s in facts.statements:
             self.statements.setdefault(s.func, []).append(s)
         self._windows: dict[str, list[Window]] = {}
+        self._by_name = {s.name: s for s in facts.statements}
         for w in facts.windows:
-            if facts.statement(w.consumer).func != w.producer:
+            if self._by_name[w.consumer].func != w.producer:
                 self._windows.setdefault(w.producer, []).append(w)
         self.effort = of_large(effort) if len(facts.statements) > MANY else effort
         self.candidates = Candidates(
@@ -68,10 +66,9 @@ class Search:
             reassociates,
             [f for f in outputs if f not in self._windows],
         )
-        self._accesses = {s.name: alike(s) for s in facts.statements}
-        self._costs: dict[object, Cost] = {}
-        self._builds: dict[object, float] = {}
-        self._alone: dict[object, Nest] = {}
+        self.costs = Costs(model, self.statements, outputs, self.candidates)
+        self._builds: dict[int, tuple[Decided, float]] = {}
+        self._written: dict[str, Decided] = {}
         self.unhurried = Partial()
 
     def best(self) -> Partial:
@@ -115,19 +112,19 @@ class Search:
 
     def own_build_seconds(self, d: Decided) -> float:
         """What a Func takes to be proven and compiled, beyond what it does as it is written."""
-        key = d.plan, d.spot
-        found = self._builds.get(key)
+        found = self._builds.get(id(d))
         if found is None:
             moved = d.plan.at is not None
             pairs = zip(self.statements[d.plan.func], d.nests, strict=True)
             changed = ((s, n) for s, n in pairs if moved or not n.plan.is_as_written)
-            found = self._builds[key] = sum(build_seconds(s, n) for s, n in changed)
-        return found
+            # It is kept, too, so that no other one is found by its address.
+            found = self._builds[id(d)] = d, sum(build_seconds(s, n) for s, n in changed)
+        return found[1]
 
     def own_seconds(self, p: Partial, d: Decided) -> float:
         """What a Func costs, where all others are as in a plan."""
         own = zip(self.statements[d.plan.func], d.spots, d.nests, strict=True)
-        return sum(self._cost(p, s, at, nest).seconds for s, at, nest in own)
+        return sum(self.costs.at(p, s, at).seconds(nest) for s, at, nest in own)
 
     def as_written(self) -> Partial:
         """The plan that leaves all as it is written."""
@@ -182,9 +179,13 @@ class Search:
 
     def func_as_written(self, func: str) -> Decided:
         """A Func at the root, as it is written: what is always possible."""
-        nests = tuple(self.candidates.of(s, ROOT)[0] for s in self.statements[func])
-        plan = FuncPlan(func, tuple(n.plan for n in nests))
-        return Decided(plan, ROOT, nests, tuple(ROOT for _ in nests))
+        found = self._written.get(func)
+        if found is None:
+            nests = tuple(self.candidates.of(s, ROOT)[0] for s in self.statements[func])
+            plan = FuncPlan(func, tuple(n.plan for n in nests))
+            found = Decided(plan, ROOT, nests, tuple(ROOT for _ in nests))
+            self._written[func] = found
+        return found
 
     def _spots(self, p: Partial, func: str) -> list[Spot]:
         """The places where a Func can be computed."""
@@ -202,7 +203,7 @@ class Search:
 
     def _reader(self, p: Partial, w: Window) -> Reader | None:
         """A statement that reads a Func, in its loops; None where these are not decided."""
-        s = self.facts.statement(w.consumer)
+        s = self._by_name[w.consumer]
         decided = p.funcs.get(s.func)
         if decided is None:
             return None
@@ -234,11 +235,10 @@ class Search:
 
     def _one(self, p: Partial, s: StatementFacts, spot: Spot) -> Nest:
         """The best nest of a statement by itself."""
-        key = s.name, spot, self._stored(p, s)
-        if key not in self._alone:
-            nests = self.candidates.of(s, spot)
-            self._alone[key] = min(nests, key=lambda n: self._cost(p, s, spot, n).seconds)
-        return self._alone[key]
+        at = self.costs.at(p, s, spot)
+        if at.best is None:
+            at.best = min(self.candidates.of(s, spot), key=at.seconds)
+        return at.best
 
     def _ways(self, p: Partial, s: StatementFacts, spot: Spot) -> list[Nest]:
         """Nests of a statement at a place: that as written, and the best for each kind of strips,
@@ -246,7 +246,7 @@ class Search:
         written, *others = self.candidates.of(s, spot)
         tiles = KINDS if self.candidates.wants_tiles(s) else KINDS[:1]
         best: dict[object, Nest] = {}
-        for n in sorted(others, key=lambda n: self._cost(p, s, spot, n).seconds):
+        for n in sorted(others, key=self.costs.at(p, s, spot).seconds):
             best.setdefault(tuple(n.plan.knob(x) for x in tiles), n)
         return [written, *list(best.values())[: self.effort.width]]
 
@@ -256,38 +256,17 @@ class Search:
         is."""
         before = p.funcs.get(made.plan.func)
         is_elsewhere = made.spot != (ROOT if before is None else before.spot)
-        new = replace(p, funcs={**p.funcs, made.plan.func: made})
         costs = dict(p.costs)
+        new = Partial({**p.funcs, made.plan.func: made}, costs)
         for s, nest, at in zip(
             self.statements[made.plan.func], made.nests, made.spots, strict=True
         ):
-            costs[s.name] = self._cost(new, s, at, nest)
+            costs[s.name] = self.costs.at(new, s, at).of(nest)
         for w in self._windows.get(made.plan.func, ()) if is_elsewhere else ():
             r = self._reader(new, w)
             if r is not None:
-                costs[w.consumer] = self._cost(new, r.statement, r.spot, r.nest)
-        return replace(new, costs=costs)
-
-    def _cost(self, p: Partial, s: StatementFacts, spot: Spot, nest: Nest) -> Cost:
-        key = s.name, spot, nest.plan, self._stored(p, s)
-        found = self._costs.get(key)
-        if found is None:
-
-            def stored(tensor: str) -> int:
-                return len(spot.outer) if tensor == s.func else p.stored_in(tensor)
-
-            accesses = self._accesses[s.name]
-            if nest.skew and s.func not in self.outputs:
-                accesses = kept(accesses, s, nest.plan.number("jam"))
-            found = self.model.cost(work(s, spot, nest, stored, accesses))
-            longer = (UNEVEN if spot.uneven else 1.0) * (SKEWED if nest.skew else 1.0)
-            if longer > 1:
-                found = replace(found, compute=longer * found.compute)
-            self._costs[key] = found
-        return found
-
-    def _stored(self, p: Partial, s: StatementFacts) -> tuple[int, ...]:
-        return tuple(p.stored_in(a.tensor) for a in s.accesses)
+                costs[w.consumer] = self.costs.at(new, r.statement, r.spot).of(r.nest)
+        return new
 
 
 def _is_about(plan: FuncPlan, own: Sequence[StatementFacts]) -> bool:

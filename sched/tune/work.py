@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
+from ..records import dataclass
 from .candidates import is_reduction
 from .facts.accesses import MemoryAccess
 from .facts.facts import StatementFacts
@@ -42,33 +43,102 @@ def kept(accesses: Alike, s: StatementFacts, loop: int) -> Alike:
     return [(folded(a), count) for a, count in accesses]
 
 
-def work(
-    s: StatementFacts, spot: Spot, nest: Nest, stored: Callable[[str], int], accesses: Alike
-) -> Work:
-    """A statement at a place, in its loops.
+class Site:
+    """A statement at a place: what the model is told of it, but for its loops there.
 
     Args:
-        stored: of a tensor by its name, how many loops around use the same storage of it in each
-            iteration.
+        stored: by tensor, how many loops around use the same storage of it in each iteration.
         accesses: of the statement, by `alike`.
     """
-    outer = [(o, spot.moves(s, o)) for o in spot.outer]
-    extents = [float(o.extent) for o in spot.outer]
-    if spot.slides:
-        extents[-1] += spot.again
-    around = [any(moves[x.loop] % x.step for _, moves in outer) for x in nest.loops]
-    extents += _tiles(spot.extents(s), nest, around)
-    return Work(
-        tuple(extents),
-        (*(o.kind for o in spot.outer), *(x.kind for x in nest.loops)),
-        _touches(s, outer, nest, spot.extents(s), stored, accesses),
-        tuple((name, _changing(by, outer, nest), count) for name, by, count in s.varying),
-        (*(False for _ in outer), *(_waits(s, x.loop) for x in nest.loops)),
-        is_reduction(s),
-        s.widest,
-        nest.holds,
-        _copied(s, spot, nest),
-    )
+
+    def __init__(
+        self, s: StatementFacts, spot: Spot, stored: Mapping[str, int], accesses: Alike
+    ) -> None:
+        self.statement, self.spot = s, spot
+        self.outer = [(o, spot.moves(s, o)) for o in spot.outer]
+        self.whole = spot.extents(s)
+        self._extents = [float(o.extent) for o in spot.outer]
+        if spot.slides:
+            self._extents[-1] += spot.again
+        self._kinds = [o.kind for o in spot.outer]
+        self._accesses = [
+            _SiteAccess(a, count, depth, _around(a, self.outer, depth))
+            for a, count in accesses
+            for depth in (stored[a.tensor],)
+        ]
+        self._waits = [_waits(s, k) for k in range(len(s.loops))]
+        self._changing = {
+            by: [any(m and b for m, b in zip(moves, by, strict=True)) for _, moves in self.outer]
+            for _, by, _ in s.varying
+        }
+        self._is_reduction, self._widest = is_reduction(s), s.widest
+
+    def work(self, nest: Nest) -> Work:
+        """The statement in its loops."""
+        s, loops = self.statement, nest.loops
+        changing = {
+            by: (*around, *[by[x.loop] for x in loops]) for by, around in self._changing.items()
+        }
+        return Work(
+            (*self._extents, *self._tiles(nest)),
+            (*self._kinds, *[x.kind for x in loops]),
+            tuple([self._touch(x, nest) for x in self._accesses]),
+            tuple([(name, changing[by], count) for name, by, count in s.varying]),
+            (*[False for _ in self.outer], *[self._waits[x.loop] for x in loops]),
+            self._is_reduction,
+            self._widest,
+            nest.holds,
+            _copied(s, self.spot, nest),
+        )
+
+    def _touch(self, x: _SiteAccess, nest: Nest) -> Touch:
+        a = _as_copied(self.statement, x.access, nest, self.whole)
+        around = x.around if a is x.access else _around(a, self.outer, x.stored)
+        stored, strides = x.stored - len(self.outer), a.strides
+        own = [
+            0.0 if k < stored else None if (stride := strides[y.loop]) is None else stride * y.step
+            for k, y in enumerate(nest.loops)
+        ]
+        is_own = a.tensor == self.statement.func
+        streams = nest.streams and a.is_write
+        elements = float(a.elements)
+        return Touch(a.bytes, elements, a.is_write, (*around, *own), x.count, is_own, streams)
+
+    def _tiles(self, nest: Nest) -> list[float]:
+        """How many iterations each loop has, in full tiles. Tiles are counted from index 0: where
+        loops around move a loop by parts of a tile, its first one is not full either."""
+        found: list[float] = []
+        seen: set[int] = set()
+        knobs: Mapping[str, int] | None = None
+        for x in nest.loops:
+            extent = float(x.extent)
+            if x.step > 1 and x.loop not in seen:
+                knobs = knobs or dict(nest.plan.knobs)
+                is_moved = any(moves[x.loop] % x.step for _, moves in self.outer)
+                full, rest = divmod(max(1, self.whole[x.loop]), x.step)
+                is_vector = any(y.loop == x.loop and y.kind == "vector" for y in nest.loops)
+                # Of a block of several tiles only those that there are, and one that is not full.
+                border = PARTIAL[is_vector] * _tile(knobs, x) / x.step
+                extent = full + ((rest > 0) + is_moved) * max(rest / x.step, border)
+            found.append(extent)
+            seen.add(x.loop)
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _SiteAccess:
+    """Accesses that move alike, at a place.
+
+    Attributes:
+        access: one of them, and `count`, how many there are.
+        stored: how many loops around use the same storage in each iteration.
+        around: by loop around, how many elements further an iteration is.
+    """
+
+    access: MemoryAccess
+    count: int
+    stored: int
+    around: tuple[float | None, ...]
 
 
 def _waits(s: StatementFacts, loop: int) -> bool:
@@ -84,53 +154,12 @@ Around = Sequence[tuple[OuterLoop, Sequence[float]]]
 """The loops around a statement's own, and how far each moves these."""
 
 
-def _tiles(whole: Sequence[int], nest: Nest, moves: Sequence[bool]) -> list[float]:
-    """How many iterations each loop has, in full tiles. Tiles are counted from index 0: where loops
-    around move a loop by parts of a tile, its first one is not full either."""
-    found: list[float] = []
-    seen: set[int] = set()
-    for x, is_moved in zip(nest.loops, moves, strict=True):
-        extent = float(x.extent)
-        if x.step > 1 and x.loop not in seen:
-            full, rest = divmod(max(1, whole[x.loop]), x.step)
-            is_vector = any(y.loop == x.loop and y.kind == "vector" for y in nest.loops)
-            # Of a block of several tiles only those that there are, and one that is not full.
-            border = PARTIAL[is_vector] * _tile(nest, x) / x.step
-            extent = full + ((rest > 0) + is_moved) * max(rest / x.step, border)
-        found.append(extent)
-        seen.add(x.loop)
-    return found
-
-
-def _tile(nest: Nest, x: PlannedLoop) -> int:
+def _tile(knobs: Mapping[str, int], x: PlannedLoop) -> int:
     """How many iterations of a loop as written a tile in registers takes, at most those of one of
     its parts."""
-    knobs = dict(nest.plan.knobs)
     if x.loop == knobs.get("vector"):
         return min(x.step, knobs["lanes"] * knobs["columns"])
     return min(x.step, knobs["rows"]) if x.loop == knobs.get("jam") else 1
-
-
-def _touches(
-    s: StatementFacts,
-    outer: Around,
-    nest: Nest,
-    extents: Sequence[int],
-    stored: Callable[[str], int],
-    accesses: Alike,
-) -> tuple[Touch, ...]:
-    return tuple(
-        Touch(
-            a.bytes,
-            float(a.elements),
-            a.is_write,
-            _strides(_as_copied(s, a, nest, extents), outer, nest, stored(a.tensor)),
-            count,
-            a.tensor == s.func,
-            nest.streams and a.is_write,
-        )
-        for a, count in accesses
-    )
 
 
 def _as_copied(
@@ -161,27 +190,16 @@ def _copied(s: StatementFacts, spot: Spot, nest: Nest) -> Touch | None:
     return None
 
 
-def _strides(a: MemoryAccess, outer: Around, nest: Nest, stored: int) -> tuple[float | None, ...]:
-    """By loop, how many elements further an iteration is."""
-    around = [0.0 if k < stored else _moved(a, moves) for k, (_, moves) in enumerate(outer)]
-    own = [
-        0.0 if k < stored else _times(a.strides[x.loop], x.step)
-        for k, x in enumerate(nest.loops, len(outer))
-    ]
-    return (*around, *own)
+def _around(a: MemoryAccess, outer: Around, stored: int) -> tuple[float | None, ...]:
+    """By loop around, how many elements further an iteration is."""
+    return tuple([0.0 if k < stored else _moved(a, moves) for k, (_, moves) in enumerate(outer)])
 
 
 def _moved(a: MemoryAccess, moves: Sequence[float]) -> float | None:
-    steps = [_times(stride, move) for stride, move in zip(a.strides, moves, strict=True) if move]
-    known = [x for x in steps if x is not None]
-    return sum(known) if len(known) == len(steps) else None
-
-
-def _times(stride: float | None, by: float) -> float | None:
-    return None if stride is None else stride * by
-
-
-def _changing(by: Sequence[bool], outer: Around, nest: Nest) -> tuple[bool, ...]:
-    """By loop, whether it changes what some of the loops as written change."""
-    around = (any(m and b for m, b in zip(moves, by, strict=True)) for _, moves in outer)
-    return (*around, *(by[x.loop] for x in nest.loops))
+    found: float = 0
+    for stride, move in zip(a.strides, moves, strict=True):
+        if move:
+            if stride is None:
+                return None
+            found += stride * move
+    return found

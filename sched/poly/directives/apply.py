@@ -13,22 +13,28 @@ from ..tree.looptree import Seq, produced
 from . import invariants
 
 
-def applied(e: Editing) -> Edit:
+def applied(e: Editing, puts_off: bool = False) -> Edit:
     """The state behind the directive that is about to be carried out.
+
+    Args:
+        puts_off: whether Funcs are placed, and the tree is looked at, behind the next directive
+            alone, if this one leaves the definitions as they are.
 
     Raises:
         ScheduleError: it means nothing.
     """
     made = e.directive.edit(e)
+    if puts_off and e.model is e.state.rewritten.model:
+        return Edit(replace(e.state, tree=e.tree, gone=_gone(e), complete=e.before), made)
     invariants.check_reach(e)
     invariants.check_bounds_known(e)
     if produced(e.tree):
-        before = e.state.tree if e.model is e.state.rewritten.model else Seq(())
+        before = e.before if e.model is e.state.rewritten.model else Seq(())
         e.tree = with_demands(e.model, e.tree, before)
     invariants.check_kinds(e)
     invariants.check_private(e)
     invariants.check_lanes(e)
-    state = replace(e.state, rewritten=e.rewritten, tree=e.tree, gone=_gone(e))
+    state = replace(e.state, rewritten=e.rewritten, tree=e.tree, gone=_gone(e), complete=None)
     return Edit(state, made)
 
 

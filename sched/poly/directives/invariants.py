@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 def check_reach(e: Editing) -> None:
     """Whether the loops whose coordinates have changed stay within 64 bits."""
-    before = {x for _, stage in changed(e.state.tree, e.tree) for x in stage.coordinates}
-    for path, stage in changed(e.tree, e.state.tree):
+    before = {x for _, stage in changed(e.before, e.tree) for x in stage.coordinates}
+    for path, stage in changed(e.tree, e.before):
         for loop, x in zip(loops_of(path), stage.coordinates, strict=True):
             if x not in before and is_too_far(x):
                 raise e.malformed(
@@ -39,9 +39,9 @@ def check_reach(e: Editing) -> None:
 
 def check_kinds(e: Editing) -> None:
     """Whether the loops around changed stages can be of the kinds that they are."""
-    gone = changed(e.state.tree, e.tree)
+    gone = changed(e.before, e.tree)
     before = {(stage.run, _kinds_of(path)) for path, stage in gone}
-    for path, stage in changed(e.tree, e.state.tree):
+    for path, stage in changed(e.tree, e.before):
         if (stage.run, _kinds_of(path)) in before:
             continue
         around = loops_around(e.tree, stage.name)

@@ -9,7 +9,7 @@ from ...lang.errors.errors import Span
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Op
 from ...records import dataclass, replace
-from ..sets.isl import Set
+from ..sets.memo import Same
 from ..state.fields import loop_name
 from ..state.record import Directive
 from ..tree.edits import At, loops_around, put, stages
@@ -99,7 +99,7 @@ def check_count(e: Editing, at: At) -> None:
     name, most = at.loop.name, MOST_COPIES.get(at.loop.kind)
     if most is None:
         return
-    count = count_of(at, e.context, most)
+    count = count_of(at, e, most)
     if count is None or count > most:
         how = "no constant extent" if count is None else f"{count} iterations"
         verb = "vectorize" if at.loop.kind == "vector" else "unroll"
@@ -116,14 +116,15 @@ def set_kind(tree: Seq, at: At, kind: Kind, span: Span | None = None) -> Seq:
     return put(tree, at.place, replace(at.loop, kind=kind, span=span))
 
 
-def count_of(at: At, context: Set, most: int) -> int | None:
+def count_of(at: At, e: Editing, most: int) -> int | None:
     """How many iterations a loop has at most, if that is a constant; or a number of up to `most`
     that are enough."""
     inside = list(stages(at.loop))
     factors = [split_factor(s.coordinates[at.depth]) for s in inside]
     if all(0 < factor <= most for factor in factors):  # as it was split: isl may take minutes
         return max(factors)
-    return constant_extent(inside, at.depth, context)
+    key = ("extent", tuple([s.run for s in inside]), at.depth, Same(e.context))
+    return e.model.memo.of(key, lambda: constant_extent(inside, at.depth, e.context))
 
 
 def split_factor(coordinate: Node) -> int:

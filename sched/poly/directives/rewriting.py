@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from ...lang.errors.errors import LanguageError
 from ...lang.tensors.tensors import Func
 from ..program.rewrites import InlinedClone
-from ..state.rewritten import Rewrite, with_choice, with_rewrite, without_rewrite
-from ..tree.edits import stages
+from ..state.rewritten import Rewrite, with_choices, with_rewrite, without_rewrite
 
 if TYPE_CHECKING:
     from ..state.editing import Editing
@@ -16,9 +15,9 @@ if TYPE_CHECKING:
 
 def func_of(e: Editing) -> Func:
     """The Func that the directive is about, also if it is inlined."""
-    for stage in stages(e.tree):
-        if stage.name == e.stage:
-            return stage.statement.func
+    known = e.tree.by_name.get(e.stage)
+    if known is not None:
+        return known[1].statement.func
     names = e.rewritten.program.names
     found = [f for f in e.rewritten.program.funcs if names[f] == e.stage]
     if not found or found[0] in e.model.regions:
@@ -39,9 +38,13 @@ def stored(e: Editing) -> Func:
 
 
 def chosen(e: Editing, func: Func, is_inlined: bool) -> None:
-    """Another rewritten program, in which a Func is inlined, or is not."""
+    """Another rewritten program, in which a Func is inlined, or is not; and so are those of which
+    the directives say the same that are known to come next."""
+    if func in e.ahead and is_inlined and func not in e.model.regions:
+        return  # with one before it
+    others = dict.fromkeys(e.ahead, is_inlined) if func in e.ahead else {}
     try:
-        e.become(with_choice(e.rewritten, func, is_inlined))
+        e.become(with_choices(e.rewritten, {**others, func: is_inlined}))
     except LanguageError as error:
         raise e.malformed(f"{e.directive.text()}: {error.args[0]}") from None
 

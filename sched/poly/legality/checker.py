@@ -247,6 +247,7 @@ class LegalityChecker:
                 the change that put them out of order.
         """
         state, directive = changes[-1].after, changes[-1].request.directive
+        assert state.complete is None
         _refuse(self._padded(state), directive, "PS0306")
         _refuse(self._no_room(state), directive, "PS0307")
         if not is_trusted:

@@ -132,8 +132,7 @@ class Model(ProgramSpace):
         elif closed is not None:
             region = self._clipped(func, closed) if func in self.limits else closed
         else:
-            empty = self.element_frame(func).empty
-            region = self._filled(func, union_sets(self._demand[func], empty))
+            region = self._filled(func, self._together(func))
             region = self.memo.alike(func, self._clipped(func, self._tiles(func, region)))
             self._check_bounded(func, region, 0)
         for d in reversed([d for d in definitions if d.is_update]):
@@ -150,10 +149,17 @@ class Model(ProgramSpace):
                         access.check_region()
         return _Computed(region, (*made, *self._pieces(func, region)))
 
+    def _together(self, func: Func) -> Set:
+        """All that is needed of a Func."""
+        demand = self._demand[func]
+        key = ("together", func, same(demand), self._names((func,)), self._sizes_known)
+        return self.memo.of(key, lambda: union_sets(demand, self.element_frame(func).empty))
+
     def _filled(self, func: Func, needed: Set) -> Set:
         """A simpler region that contains what is needed. That of a copy or a clone is cut to the
         elements of its source, since others cannot be read."""
-        region = filled(needed, self.context, self.exact)
+        key = ("filled", Same(needed), self._about)
+        region = self.memo.of(key, lambda: filled(needed, self.context, self.exact))
         there = elements_there(self.params, self.definitions[func][0])
         if there is None or region is needed:
             return region

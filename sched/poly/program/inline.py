@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import cast
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import (
@@ -184,8 +185,14 @@ def inlined(program: Program, rule: Rule, memo: Memo) -> tuple[Definitions, Uses
     Args:
         memo: what other rewritten programs have found.
     """
+
+    def reads(d: Definition) -> Sequence[Read]:
+        return memo.of(("reads of Funcs", d), partial(_reads_of_funcs, d))
+
     current: Definitions = {f: program.definitions_of(f) for f in program.funcs}
-    uses = uses_in(current)
+    uses: Uses = {}
+    for d in (d for own in current.values() for d in own):
+        _enter(d, reads(d), uses)
     gone: Uses = {}
     stored = {f for d in program.definitions for r in d.rvars for f in _funcs(r.lo, r.hi)}
     stored |= {f for d in program.definitions if d.opaque is not None for f in _funcs(*d.values)}
@@ -201,12 +208,12 @@ def inlined(program: Program, rule: Rule, memo: Memo) -> tuple[Definitions, Uses
         ):
             gone[func] = dict(found)
             value = program.definitions_of(func)[0]
-            _leave(value, uses)
+            _leave(value, reads(value), uses)
             for consumer, _ in found:
-                _leave(consumer, uses)
+                _leave(consumer, reads(consumer), uses)
                 key = ("substituted", consumer, func, value)
                 merged = memo.of(key, partial(substituted, consumer, func, value))
-                _enter(merged, uses)
+                _enter(merged, reads(merged), uses)
                 old = current[consumer.func]
                 current[consumer.func] = tuple(merged if d is consumer else d for d in old)
             del current[func]
@@ -218,21 +225,24 @@ def uses_in(definitions: Definitions) -> Uses:
     uses: Uses = {}
     for own in definitions.values():
         for d in own:
-            _enter(d, uses)
+            _enter(d, _reads_of_funcs(d), uses)
     return uses
 
 
-def _enter(d: Definition, uses: Uses) -> None:
+def _enter(d: Definition, reads: Sequence[Read], uses: Uses) -> None:
     """Records what a definition reads."""
-    for node in postorder(*_roots(d)):
-        if isinstance(node, Read) and isinstance(node.tensor, Func):
-            uses.setdefault(node.tensor, {}).setdefault(d, []).append(node)
+    for node in reads:
+        uses.setdefault(cast(Func, node.tensor), {}).setdefault(d, []).append(node)
 
 
-def _leave(d: Definition, uses: Uses) -> None:
-    for node in postorder(*_roots(d)):
-        if isinstance(node, Read) and isinstance(node.tensor, Func):
-            uses[node.tensor].pop(d, None)
+def _leave(d: Definition, reads: Sequence[Read], uses: Uses) -> None:
+    for node in reads:
+        uses[cast(Func, node.tensor)].pop(d, None)
+
+
+def _reads_of_funcs(d: Definition) -> Sequence[Read]:
+    every = (n for n in postorder(*_roots(d)) if isinstance(n, Read))
+    return tuple([n for n in every if isinstance(n.tensor, Func)])
 
 
 def _funcs(*roots: Node) -> list[Func]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 from ...lang.tensors.tensors import Func
@@ -33,6 +34,8 @@ class Progress:
         self._compound: Compound | None = None
         #: The last step before something was trusted, from which on nothing is kept.
         self._until: Step | None = None
+        self._ahead: Collection[Func] = ()
+        self._puts_off = False
 
     @property
     def state(self) -> State:
@@ -65,7 +68,29 @@ class Progress:
 
     def editing(self, directive: Directive) -> Editing:
         """The present state, for a directive to be carried out."""
-        return self.origin.editing(self.state, directive)
+        made = self.origin.editing(self.state, directive)
+        made.ahead = self._ahead
+        return made
+
+    @contextmanager
+    def choosing(self, funcs: Collection[Func]) -> Iterator[None]:
+        """For a batch that says of some Funcs, one after the other, that they are inlined, or that
+        they are not: the program is rewritten once for all of them."""
+        self._ahead = funcs
+        try:
+            yield
+        finally:
+            self._ahead = ()
+
+    @contextmanager
+    def putting_off(self) -> Iterator[None]:
+        """For a directive of a batch that says where a Func is computed, where the next one says
+        where it is stored: it is placed once for both."""
+        self._puts_off = True
+        try:
+            yield
+        finally:
+            self._puts_off = False
 
     # what is known ------------------------------------------------------------------------
     def known(self, question: tuple[Any, ...], find: Callable[[], A]) -> A:

@@ -71,7 +71,7 @@ class ScheduleBuilder(Progress):
         text = self._written or directive.text()
         request, before = Request(directive, text, self._among), self.state
         with uncollected(), self._in_time(request), self._in_their_terms(request):
-            edit = applied(self.editing(directive))
+            edit = applied(self.editing(directive), self._puts_off)
             if known is not None and known.node.made != edit.made:
                 known = None
             change = Change(request, before, self._with_trust(edit.state, directive))

@@ -70,11 +70,12 @@ def access_relation(frame: Frame, index: tuple[Node, ...]) -> Relation:
     if not builder.unknowns:
         exact = coalesced(exact)
         return Relation(exact, False, exact)
-    maps = [
-        _without(exact.intersect_domain(bounds), len(frame.dims), len(builder.unknowns))
-        for bounds in (builder.bounds(typed=True), builder.bounds(typed=False))
-    ]
-    return Relation(maps[0], True, maps[1], builder.known())
+    count = len(frame.dims), len(builder.unknowns)
+    bounds, loose = builder.bounds(typed=True), builder.bounds(typed=False)
+    found = unbounded = _without(exact.intersect_domain(bounds), *count)
+    if not bounds.plain_is_equal(loose):
+        unbounded = _without(exact.intersect_domain(loose), *count)
+    return Relation(found, True, unbounded, builder.known())
 
 
 def affine_value(frame: Frame, node: Node) -> PwAff | None:

@@ -65,9 +65,14 @@ def filled(where: Set, context: Set, exact: bool) -> Set:
         return where
     sets = [Set.from_basic_set(p) for p in pieces]
     given = [s.params().intersect(context) for s in sets]
+    ends = _Ends(hull)
+    if not strided:
+        return hull if _reach(sets, ends, given) else where
     # Sets around the pieces first, whose ends have few cases: where these fall short, so do those.
-    near = not strided or _reach([s.remove_divs() for s in sets], hull, given)
-    return hull if near and _reach(sets, hull, given) else where
+    if not _reach([s.remove_divs() for s in sets], ends, given):
+        return where
+    own = [k for k, p in enumerate(pieces) if int(p.dim(isl.dim_type.div))]
+    return hull if _reach([sets[k] for k in own], ends, [given[k] for k in own]) else where
 
 
 def _within_bounds(where: Set, hull: Set, axes: Sequence[int], most: int = PIECES_LIMIT) -> Set:
@@ -143,15 +148,34 @@ def _is_far(distance: Val) -> bool:
     return bool(distance.is_int() and distance.gt(Val(MANY)))
 
 
-def _reach(pieces: Sequence[Set], hull: Set, given: Sequence[Set]) -> bool:
+class _Ends:
+    """Where a convex set begins and ends along each axis, found when they are asked for."""
+
+    def __init__(self, hull: Set) -> None:
+        self.hull, self.count = hull, dim_count(hull)
+        self._found: dict[tuple[int, bool], PwAff] = {}
+
+    def of(self, axis: int, is_last: bool) -> PwAff:
+        """The last index along an axis, or the first one."""
+        key = axis, is_last
+        if key not in self._found:
+            self._found[key] = _end(self.hull, *key)
+        return self._found[key]
+
+
+def _end(where: Set, axis: int, is_last: bool) -> PwAff:
+    return where.dim_max(axis) if is_last else where.dim_min(axis)
+
+
+def _reach(pieces: Sequence[Set], hull: _Ends, given: Sequence[Set]) -> bool:
     """Whether the extents of each piece are within a constant of the hull's, at the sizes given for
     the piece. Both ends by themselves: a difference of extents has the product of their cases."""
-    for k in range(dim_count(hull)):
-        for end in (Set.dim_min, Set.dim_max):
-            limit = end(hull, k)
+    for k in range(hull.count):
+        for is_last in (False, True):
+            limit = hull.of(k, is_last)
             for piece, sizes in zip(pieces, given, strict=True):
-                short = limit.sub(end(piece, k)).intersect_domain(sizes)
-                short = short if end is Set.dim_max else short.neg()
+                short = limit.sub(_end(piece, k, is_last)).intersect_domain(sizes)
+                short = short if is_last else short.neg()
                 if not short.floor().max_val().is_int():
                     return False
     return True

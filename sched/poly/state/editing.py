@@ -4,7 +4,7 @@ and refusals are made."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from ...lang.errors.errors import ScheduleError, Span
 from ...lang.nodes.nodes import Node, Param, RVar, Size, Var, postorder, substitute
@@ -18,7 +18,7 @@ from ..sets.affine import why_not_affine
 from ..sets.affine_conditions import condition
 from ..sets.isl import Set
 from ..tree.edits import At, loops_around, nest_of, stages
-from ..tree.looptree import Accumulator, Produce, Tree, leaves, loops_of
+from ..tree.looptree import Accumulator, Produce, Seq, Tree, leaves, loops_of
 from ..tree.stage import Stage
 from .record import Directive
 from .rewritten import RewrittenProgram, transplanted
@@ -46,6 +46,13 @@ class Editing:
         self.span: Span | None = directive.span
         #: Gives the Func of a name that the directive is known to add, if it has been handed out.
         self.promised: Callable[[str], Func | None] = lambda name: None
+        #: The Funcs of which this directive and those behind it say whether they are inlined.
+        self.ahead: Collection[Func] = ()
+
+    @property
+    def before(self) -> Seq:
+        """The last tree in which all Funcs were placed."""
+        return self.state.complete or self.state.tree
 
     @property
     def model(self) -> Model:
@@ -117,15 +124,15 @@ class Editing:
 
     def depth_of_consumer(self, stage: str) -> int:
         """How many loops are around a stage that belong to what it is computed for."""
-        path = next(path for path, s in leaves(self.tree) if s.name == stage)
+        path, _ = self.tree.by_name[stage]
         inside = [k for k, (_, node) in enumerate(path) if isinstance(node, Produce)]
         return len(loops_of(path[: inside[-1]])) if inside else 0
 
     def own(self) -> Stage:
-        for _, stage in leaves(self.tree):
-            if stage.name == self.stage:
-                return stage
-        raise self.no_stage(self.stage)
+        found = self.tree.by_name.get(self.stage)
+        if found is None:
+            raise self.no_stage(self.stage)
+        return found[1]
 
     def condition(self, stage: Stage, node: Node) -> Set:
         """Where a condition over the stage's own Vars and RVars holds."""

@@ -125,13 +125,11 @@ def rewritten_program(
     )  # fmt: skip
 
 
-def with_choice(rewritten: RewrittenProgram, func: Func, is_inlined: bool) -> RewrittenProgram:
-    """The rewritten program in which a Func is inlined, or is not."""
+def with_choices(rewritten: RewrittenProgram, chosen: Mapping[Func, bool]) -> RewrittenProgram:
+    """The rewritten program in which some Funcs are inlined, or are not."""
     # All others stay as they are, whatever the rule would say of them now.
     stored = {f: f not in rewritten.model.regions for f in rewritten.base.funcs}
-    choices = {
-        rewritten.base.names[f]: chosen for f, chosen in {**stored, func: is_inlined}.items()
-    }
+    choices = {rewritten.base.names[f]: given for f, given in {**stored, **chosen}.items()}
     return _other(rewritten, choices, rewritten.rewrites)
 
 

@@ -29,6 +29,7 @@ class State:
         memory: how Funcs lie in memory, where a directive says so.
         atomic: the stages whose accumulations are atomic, so that they may run concurrently.
         streams: the stages whose results are written past the caches.
+        complete: the last tree in which all Funcs were placed, where that is put off; else None.
     """
 
     rewritten: RewrittenProgram
@@ -42,6 +43,7 @@ class State:
     atomic: frozenset[str] = frozenset()
     streams: frozenset[str] = frozenset()
     prefetches: tuple[Prefetch, ...] = ()
+    complete: Seq | None = None
 
     def assumed(self, context: Set) -> Set:
         """The sizes of a context that meet the assumptions."""

@@ -63,31 +63,29 @@ def own_stages(tree: Tree) -> Iterator[Stage]:
 
 def changed(tree: Seq, before: Seq) -> list[tuple[Path, Stage]]:
     """The stages whose nests were not there before."""
+    if tree is before:
+        return []
     known = set(map(id, before.nests))
-    new = {id(s) for nest in tree.nests if id(nest) not in known for s in stages(nest)}
-    return [(path, s) for path, s in tree.leaves if id(s) in new]
+    others = [nest for nest in tree.nests if id(nest) not in known]
+    new = {id(s) for nest in others for s in stages(nest)}
+    return [found for found in tree.leaves if id(found[1]) in new] if new else []
 
 
 def loops_around(tree: Seq, name: str) -> tuple[At, ...]:
     """The loops around the stage of that name, outermost first."""
-    for path, stage in leaves(tree):
-        if stage.name == name:
-            found: list[At] = []
-            place: Place = ()
-            for position, node in path[:-1] if isinstance(path[-1][1], Stage) else path:
-                place = (*place, position)
-                if isinstance(node, Loop):
-                    found.append(At(place, node, len(found)))
-            return tuple(found)
-    raise KeyError(name)
+    path, _ = tree.by_name[name]
+    found: list[At] = []
+    positions = tuple([position for position, _ in path])
+    for k, (_, node) in enumerate(path):
+        if isinstance(node, Loop):
+            found.append(At(positions[: k + 1], node, len(found)))
+    return tuple(found)
 
 
 def place_of(tree: Seq, name: str) -> Place:
     """Where the stage of that name is."""
-    for path, stage in leaves(tree):
-        if stage.name == name:
-            return tuple(position for position, _ in path)
-    raise KeyError(name)
+    path, _ = tree.by_name[name]
+    return tuple(position for position, _ in path)
 
 
 def node_at(tree: Tree, place: Place) -> Tree:

@@ -118,6 +118,24 @@ class Seq:
         return [(path, node) for path, node in self.nodes if isinstance(node, Stage)]
 
     @cached_property
+    def by_name(self) -> Mapping[str, tuple[Path, Stage]]:
+        """The first stage of each name, with its path."""
+        found: dict[str, tuple[Path, Stage]] = {}
+        for path, stage in self.leaves:
+            found.setdefault(stage.name, (path, stage))
+        return found
+
+    @cached_property
+    def produced(self) -> list[tuple[Path, Produce]]:
+        """What is computed at loops, each with the path to it."""
+        return [(path, node) for path, node in self.nodes if isinstance(node, Produce)]
+
+    @cached_property
+    def kinds(self) -> frozenset[Kind]:
+        """Which kinds of loops there are."""
+        return frozenset([node.kind for _, node in self.nodes if isinstance(node, Loop)])
+
+    @cached_property
     def nests(self) -> list[Tree]:
         """What stands at the root, one after the other, in whichever storage."""
         return [nest for child in self.body for nest in _nests(child)]
@@ -163,12 +181,14 @@ def _nests(tree: Tree) -> list[Tree]:
 
 def produced(tree: Tree) -> list[tuple[Path, Produce]]:
     """What is computed at loops, each with the path to it."""
+    if isinstance(tree, Seq):
+        return tree.produced
     return [(path, node) for path, node in nodes(tree) if isinstance(node, Produce)]
 
 
-def kinds(tree: Tree) -> frozenset[Kind]:
+def kinds(tree: Seq) -> frozenset[Kind]:
     """Which kinds of loops there are."""
-    return frozenset(node.kind for _, node in nodes(tree) if isinstance(node, Loop))
+    return tree.kinds
 
 
 def nodes(tree: Tree) -> list[tuple[Path, Tree]]:
@@ -192,7 +212,7 @@ def _nodes(tree: Tree) -> list[tuple[Path, Tree]]:
 
 def loops_of(path: Path) -> tuple[Loop, ...]:
     """The loops of a path, outermost first."""
-    return tuple(node for _, node in path if isinstance(node, Loop))
+    return tuple([node for _, node in path if isinstance(node, Loop)])
 
 
 def producer(path: Path, tensor: object) -> Produce | None:

@@ -231,6 +231,9 @@ def _lifted(stage: Stage, where: Set, new: int) -> Set:
 
 def _before_readers(body: Body, funcs: Collection[Func], made: Body) -> Body | None:
     """The body with something in front of the first part that reads the Funcs."""
+    if len(body) == 1 and isinstance(body[0], Alloc):  # which is looked at once, however deep
+        inside = _before_readers(body[0].body, funcs, made)
+        return None if inside is None else (with_body(body[0], inside),)
     for k, child in enumerate(body):
         if _reads(child, funcs):
             if isinstance(child, Alloc):
