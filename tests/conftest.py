@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import count
 from time import time
 
 import choice
@@ -37,6 +38,9 @@ DAY = 86400.0
 
 SELDOM = 50_000, 20, 20
 """How many objects of each age there are before collections of garbage look at them."""
+
+SOME = 500
+"""After so many tests what they have left is looked at once more, and then no more."""
 
 ANEW = {"llvm", "threads", "test_alive.py", "test_kernel.py", "test_garbage.py"}
 """Tests for which code is compiled each time: folders, and files."""
@@ -92,6 +96,17 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
         gc.freeze()
         gc.set_threshold(*SELDOM)
         gc.enable()
+
+
+def pytest_runtest_logfinish() -> None:
+    """Of what was there before, most stays until the end: programs of several tests, and what is
+    known of them. Whoever collects garbage later looks at millions of objects less."""
+    if next(_finished) % SOME == 0:
+        gc.collect()
+        gc.freeze()
+
+
+_finished = count(1)
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist looks for groups

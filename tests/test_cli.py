@@ -164,13 +164,19 @@ def test_progress_is_shown_on_a_terminal_and_wiped(
     assert "\r\x1b[Kdoubling " in out.getvalue().replace("\r\x1b[K\r", "\r")
 
 
+with_pictures = pytest.mark.xdist_group("pictures")
+"""What imports matplotlib or scikit-image, each of which takes a second."""
+
+
 @pytest.mark.slow
-def test_demo(tmp_path: Path) -> None:
-    done = _command("-m", "polysched", "demo", "--out", tmp_path / "made", cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
+@pytest.mark.usefixtures("quick")
+@with_pictures
+def test_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--out", str(tmp_path / "made")]) == 0
+    said = capsys.readouterr().out
     for exhibit in demo.EXHIBITS:
-        assert re.search(rf"^{exhibit.title} .*(faster|slower)", done.stdout, re.MULTILINE)
-    assert str(tmp_path / "made") in done.stdout
+        assert re.search(rf"^{exhibit.title} .*(faster|slower)", said, re.MULTILINE)
+    assert str(tmp_path / "made") in said
     made = sorted((tmp_path / "made").iterdir())
     assert [path.name for path in made] == ["corners.png", "local-contrast.png", "sharpened.png"]
     for path in made:
@@ -180,6 +186,7 @@ def test_demo(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@with_pictures
 def test_photographs_are_never_downloaded(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*address: object) -> None:
         raise AssertionError(f"connects to {address}")

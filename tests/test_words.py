@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -51,8 +52,9 @@ WORDS = (
         "depth of fresh values; lane offsets",
     ),
     Word(
-        r"\b(Nest)?Keep\b|\bKept[A-Z]\w*|\b(is_kept|kept_in|kept_storage|_kept_in)\b"
-        r"|(placement|directives)[./](kept|keeping)\b|\bimport (kept|keeping)\b",
+        r"\b(Nest)?Keep\b|\bKept[A-Z]\w*|\bis_kept\b|\b_?kept_in\b|\bkept_storage\b"
+        r"|(placement|directives)[./]kept\b|(placement|directives)[./]keeping\b"
+        r"|\bimport kept\b|\bimport keeping\b",
         "private accumulator; copy-in, copy-out",
     ),
     Word(
@@ -84,8 +86,22 @@ WORDS = (
 )
 
 
+@cache
+def parts(pattern: str) -> tuple[str, ...]:
+    """Texts of which each match of a pattern contains one: of each alternative its longest letters
+    in a row that are neither in a group nor in a class, nor optional."""
+    plain, before = pattern, ""
+    while plain != before:
+        before = plain
+        plain = re.sub(r"\\.|\[[^\]]*\]|\([^()]*\)|[^)]?[?*]|[^)]?\{[^}]*\}", "\n", plain)
+    rows = [re.findall(r"[\w ]+", alternative) for alternative in plain.split("|")]
+    return tuple(max(row, key=len, default="") for row in rows)
+
+
 def found(text: str, word: Word) -> Iterator[int]:
     """The lines in which a word is used."""
+    if not any(part in text for part in parts(word.pattern)):
+        return  # texts are searched for letters in a tenth of the time
     if not re.search(word.pattern, re.sub(word.ordinary, "", text)):
         return  # as in nearly all texts: their lines are not looked at one by one
     for number, line in enumerate(text.splitlines(), 1):
@@ -145,3 +161,16 @@ def test_each_term_is_in_the_glossary(word: Word) -> None:
 def test_ordinary_uses_of_a_word_are_none() -> None:
     word = Word(r"\btold\b", "determined coordinate", r"told apart")
     assert list(found("told apart\nit is told\nuntold", word)) == [2]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        (r"\bscan(s|ned)?\b|_scan(s|ned)?\b", ("scan", "_scan")),
+        (r"\b[Ss]inking\b|Alloc\.moved", ("inking", "Alloc")),
+        (r"\b_?(is|loops)_apart\b|asks? (some (few )?)?of", ("_apart", "ask")),
+        (r"\bat +once|\(.*\)|[ab]{2}cd{2,}e", ("once", "", "c")),
+    ],
+)
+def test_parts_of_matches(pattern: str, expected: tuple[str, ...]) -> None:
+    assert parts(pattern) == expected

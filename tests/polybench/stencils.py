@@ -411,6 +411,7 @@ CASES = (
         reference=_two_arrays_reference(_star(3, 0.25, 0.125)),
         tags="float recurrence stencil multiple slow",
         large={"T": 20, "n": 21},
+        limits={"T": 5},
     ),
     *cases(
         "jacobi-1d",
