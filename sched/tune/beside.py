@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ..targets.target import Target
-from .candidates import gathers
 from .effort import Effort
 from .facts.facts import StatementFacts
 from .plan import NestPlan
+from .strides import gathers
 from .templates import NONE, Nest, Templates
 
 MOST = {"columns": 4, "panels": 8}

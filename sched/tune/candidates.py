@@ -9,6 +9,7 @@ from .effort import Effort
 from .facts.facts import StatementFacts
 from .places import Spot
 from .plan import NestPlan, Place, Template
+from .strides import gathers, interleaves, is_dense, shares, suits_vectors
 from .templates import KNOBS, NONE, Nest, Templates
 
 ROWS = (2, 4, 8)
@@ -28,9 +29,6 @@ SHORTEST = 32
 
 SHARE = 4
 """The part of the last cache that results may take and be found there by whoever reads them."""
-
-NEAR = 4
-"""The largest stride along which vectors are loaded as such."""
 
 
 class Candidates:
@@ -103,14 +101,14 @@ class Candidates:
                 yield _plan(s, "lanes", tile, parallel=parallel)
         yield from self._waves(s, spot)
         for vector in (*self._vectors(s, templates.extents), NONE):
-            parallel, chunks = self._threads(s, spot, templates.extents, vector)
             turned = 0 if templates.turned(vector) is None else 1
             for template, taps in _arrangements(s, templates):
                 for jam, rows, columns in self._tiles(s, templates, template, vector, taps):
                     lanes = self._lanes(s)
                     tile = vector, lanes, columns, jam, rows
-                    is_dense = _is_dense(s, vector, jam, templates.extents)
-                    stream = int(is_dense and self._streams(s, spot))
+                    dense = is_dense(s, vector, jam, templates.extents)
+                    stream = int(dense and self._streams(s, spot))
+                    parallel, chunks = self._beside(s, spot, templates, vector, (jam, rows))
                     for chunk in chunks:
                         if jam != parallel or chunk % rows == 0:
                             knobs = {"parallel": parallel, "chunk": chunk, "taps": taps}
@@ -174,17 +172,17 @@ class Candidates:
 
     def _vectors(self, s: StatementFacts, extents: Sequence[int]) -> list[int]:
         """The loops that vectors suit best."""
-        loops = [k for k in _free(s) if extents[k] > 1 and _suits_vectors(s, k) > 0]
+        loops = [k for k in _free(s) if extents[k] > 1 and suits_vectors(s, k) > 0]
         loops = [k for k in loops if gathers(s, k) * self._lanes(s) <= self.effort.gathers]
-        return sorted(loops, key=lambda k: -_suits_vectors(s, k))[:2]
+        return sorted(loops, key=lambda k: -suits_vectors(s, k))[:2]
 
     def _threads(
-        self, s: StatementFacts, spot: Spot, extents: Sequence[int], vector: int
+        self, s: StatementFacts, spot: Spot, extents: Sequence[int], vector: int, jam: int = NONE
     ) -> tuple[int, list[int]]:
-        """The loop that is for threads, and by how many iterations."""
+        """The loop that is for threads, and by how many iterations; not that of some rows."""
         if spot.at is not None:
             return NONE, [0]
-        loops = [k for k, x in enumerate(s.loops) if x.parallel and extents[k] > 1]
+        loops = [k for k, x in enumerate(s.loops) if x.parallel and extents[k] > 1 and k != jam]
         others = [k for k in loops if k != vector]
         if others:
             strips = (x for x in self.effort.strips if x < extents[others[0]])
@@ -192,6 +190,22 @@ class Candidates:
         if vector in loops:
             return vector, [CHUNK] if len(extents) == 1 else [BESIDE_OTHERS, CHUNK]
         return NONE, [0]
+
+    def _beside(
+        self,
+        s: StatementFacts,
+        spot: Spot,
+        templates: Templates,
+        vector: int,
+        tile: tuple[int, int],
+    ) -> tuple[int, list[int]]:
+        """The same beside rows of a loop: another one than this, where it is unrolled as a
+        whole."""
+        (jam, rows), extents = tile, templates.extents
+        found = self._threads(s, spot, extents, vector)
+        if jam == found[0] != NONE and rows >= extents[jam]:
+            return self._threads(s, spot, extents, vector, jam)
+        return found
 
     def _tiles(
         self, s: StatementFacts, templates: Templates, template: Template, vector: int, taps: int
@@ -222,8 +236,8 @@ class Candidates:
         do not wait for each other."""
         loops = [k for k in _free(s) if k != vector and extents[k] > 1]
         if not _waits(s):
-            short = [k for k in loops if _interleaves(s, k, vector, extents)]
-            loops = [k for k in loops if vector != NONE and _shares(s, k)] + short
+            short = [k for k in loops if interleaves(s, k, vector, extents)]
+            loops = [k for k in loops if vector != NONE and shares(s, k)] + short
         return loops[-2:]
 
     def _rows(
@@ -297,54 +311,9 @@ def _waits_for_floats(s: StatementFacts) -> bool:
     return any(name.split()[-1].startswith("float") for name in s.operations)
 
 
-def _is_dense(s: StatementFacts, vector: int, jam: int, extents: Sequence[int]) -> bool:
-    """Whether vectors of results lie side by side."""
-    if vector == NONE:
-        return False
-    if jam != NONE and _interleaves(s, jam, vector, extents):
-        return True
-    return any(a.is_write and a.strides[vector] == 1 for a in s.accesses)
-
-
-def _interleaves(s: StatementFacts, k: int, vector: int, extents: Sequence[int]) -> bool:
-    """Whether results of a short loop lie between those of a vector, as the channels of pixels."""
-    if vector in (NONE, k) or not s.loops[k].is_short or extents[k] > NEAR:
-        return False
-    return any(
-        a.is_write and a.strides[k] == 1 and a.strides[vector] == extents[k] for a in s.accesses
-    )
-
-
 def _sums(s: StatementFacts, templates: Templates, vector: int) -> list[int]:
     """The loops of which several terms can be added to vectors of results at a time."""
     loops = [k for k, x in enumerate(s.loops) if x.is_reduction and not x.is_shared]
     if vector == NONE or s.axes[vector] is None or len(loops) != 1:
         return []
     return [k for k in loops if not templates.short[k] and templates.extents[k] > TERMS[-1]]
-
-
-def _shares(s: StatementFacts, k: int) -> bool:
-    """Whether iterations of a loop read what others of it read, too."""
-    return any(a.strides[k] == 0 and any(a.strides) for a in s.accesses)
-
-
-def gathers(s: StatementFacts, vector: int, jam: int = NONE) -> int:
-    """How many accesses vectors along a loop take one by one, and anew in each row."""
-    if vector == NONE:
-        return 0
-    found = [a for a in s.accesses if (x := a.strides[vector]) is None or abs(x) > NEAR]
-    return sum(1 for a in found if jam == NONE or a.strides[jam] != 0)
-
-
-def _suits_vectors(s: StatementFacts, k: int) -> float:
-    """How well the accesses of a statement suit vectors along a loop."""
-    found = 0.0
-    for a in s.accesses:
-        stride = a.strides[k]
-        if stride is None and a.is_write:
-            return -1.0
-        if stride is None or abs(stride) > NEAR:
-            found -= 0.5
-        elif stride:
-            found += 1.0 if abs(stride) == 1 else 0.3
-    return found

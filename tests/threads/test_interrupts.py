@@ -127,6 +127,23 @@ def test_loops_poll_often(counted: Polls, parallel: bool) -> None:
         assert counted.counts[0] >= 10
 
 
+def test_loops_over_rows_of_data_poll_after_some_rows(counted: Polls) -> None:
+    """Rows of a sparse matrix are many and mostly short; long ones poll by themselves."""
+    starts, x = (
+        ps.Input("starts", ps.int64, (n + 1,), range=(0, m + 1)),
+        ps.Input("x", ps.float32, (m,)),
+    )
+    f, k = ps.Func("f", (n,)), ps.RVar("k", starts[i], starts[i + 1])
+    f[i] = 0.0
+    f[i] += x[k]
+    kernel = ps.Schedule(f).compile()
+    with ps.threads(1):
+        for rows, length, polls in ((640, 2, 10), (2, 4_000_000, 4)):
+            counted.expect()
+            kernel(np.arange(rows + 1) * length, np.ones(rows * length, np.float32))
+            assert polls <= counted.counts[0] <= 2 * polls + 8
+
+
 def test_a_short_kernel_does_not_poll(counted: Polls) -> None:
     f = ps.Func("f", (64,), ps.float32)
     f[i] = ps.exp(i)

@@ -75,3 +75,19 @@ def test_rows_behind_each_other_begin_after_all_pieces() -> None:
     for rows, columns in ((0, 0), (0, 5), (4, 1), (7, 9), (16, 3)):
         given = [rng.integers(0, 3, x).astype(np.uint8) for x in (rows, columns)]
         assert_same((made(*given),), (ps.interpret(f, *given),))
+
+
+def test_channels_are_computed_together_while_threads_share_other_loops() -> None:
+    """Four sums and differences of the same elements: each instance is one of them, and all four
+    stand side by side, so that no thread has a channel for itself."""
+    x, f, c = ps.Input("x", ps.float32, (2 * n, 2 * m)), ps.Func("f", (4, n, m)), ps.vars("c")
+    p, q, r, s_ = (x[2 * i + a, 2 * j + b] for a in (0, 1) for b in (0, 1))
+    f[c, i, j] = ps.mux(c, [(p + q + r + s_) * 0.5, p - q + r - s_, p + q - r - s_, p - q - r + s_])
+    (facts,) = ps.facts(f).statements
+    assert dict(facts.operations) == {"add float32": 3, "multiply float32": 1}
+    s = ps.Schedule.auto(f, sizes={"n": 512, "m": 512}, threads=2, target=V3)
+    made = {(d.name, d.loop) for d in s.directives if d.name in ("unroll", "parallel")}
+    assert ("unroll", "c") in made
+    assert ("parallel", "i") in made
+    given = normal(np.random.default_rng(2), 14, 38)
+    assert_same((own_code(s)(given),), (ps.interpret(f, given),))

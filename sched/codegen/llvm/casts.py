@@ -12,6 +12,8 @@ from functools import cache
 import numpy as np
 
 from ...lang.nodes.dtypes import DType, bool_
+from ...lang.nodes.nodes import Op, dtype_of
+from ..ir.bounded_casts import lower_end, upper_end
 from . import narrow
 from .function_builder import FunctionBuilder
 from .values import Value, constant, suffix, type_name
@@ -33,6 +35,21 @@ def cast(b: FunctionBuilder, x: Value, to: DType) -> Value:
     if to.is_float:
         return b.convert("sitofp" if source.kind == "i" else "uitofp", x, to)
     return _int_to_int(b, x, to)
+
+
+def cast_of(b: FunctionBuilder, node: Op, x: Value) -> Value:
+    """A conversion of x, by what is known of the range of its operand."""
+    to, (source,) = dtype_of(node), node.operands
+    low, high = lower_end(source), upper_end(source)
+    if not (x.dtype.is_float and to.is_int) or low is None or low < to.min:
+        return cast(b, x, to)
+    name = "fptosi" if to.kind == "i" else "fptoui"
+    largest = _largest(x.dtype, to)
+    if high is not None and high <= largest:
+        return b.convert(name, x, to)
+    hi = b.like(x, largest)
+    found = b.convert(name, b.select(b.compare("olt", x, hi), x, hi), to)
+    return b.select(b.compare("ogt", x, hi), constant(to.max, to, x.lanes), found)
 
 
 def bitcast(b: FunctionBuilder, x: Value, to: DType) -> Value:

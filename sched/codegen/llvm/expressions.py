@@ -17,7 +17,7 @@ from ...lang.errors.errors import InternalError
 from ...lang.nodes.nodes import Const, Node, Op
 from ...lang.nodes.rare import needed_first
 from ..ir import ir
-from . import instructions
+from . import casts, instructions
 from .function_builder import FunctionBuilder
 from .held_vectors import HeldVectors
 from .partial_vectors import PartialVectors
@@ -160,6 +160,8 @@ class Evaluator:
                 return constant(number, dtype)
             case Op(op="rarely", operands=(condition, rare, usual)):
                 return self._rarely(self._get(condition), rare, self._get(usual))
+            case Op(op="cast", operands=(x,)):
+                return casts.cast_of(self.builder, node, self._get(x))
             case Op(op=op, operands=operands):
                 args = [self._get(a) for a in operands]
                 return instructions.apply(self.builder, op, args, dtype)

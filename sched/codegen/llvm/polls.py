@@ -10,7 +10,8 @@ handlers of any signal run in time.
 
 Inner loops stay as they are, for LLVM too. A strip of a loop whose iterations are bounded by
 constants is about a millisecond of estimated work; a loop around long ones polls every few
-iterations. Loops that are short for certain are left alone, and so are those deep inside.
+iterations, and one around rows of data every 64. Loops that are short for certain are left alone,
+and so are those deep inside.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...lang.nodes.dtypes import int64
+from ...lang.nodes.nodes import has_below
 from ...targets.target import Target
 from ..ir import ir
 from ..ir.cost import Costs
@@ -37,9 +39,10 @@ POLL = "threads.poll"
 POLL_OF = "%poll"
 """Its address, in a function that has begun with `begin_polling`."""
 
-STRIP, FEW = 1e6, 4
+STRIP, FEW, SEVERAL = 1e6, 4, 64
 """Nanoseconds of estimated work between two polls of a loop whose iterations take as long as each
-other; iterations between two polls of others, in which there are loops that poll."""
+other; iterations between two polls of others, in which there are loops of any length, and of loops
+over rows that are mostly short."""
 DEPTH = 3
 """How many loops inside of each other poll, the innermost of a nest only if it is the second: each
 costs about a millisecond of compiling."""
@@ -61,8 +64,22 @@ def strip_of(loop: ir.For, costs: Costs, depth: int) -> int | None:
     if whole is not None and whole < STRIP:
         return None
     if one is None:
-        return FEW if depth < DEPTH else None
+        return (SEVERAL if _has_short_rows(loop.body, costs) else FEW) if depth < DEPTH else None
     return max(int(STRIP / max(one, 1.0)), 1) if depth < DEPTH - 1 else None
+
+
+def _has_short_rows(stmt: ir.Stmt, costs: Costs) -> bool:
+    """Whether the loops of any length in a statement are those of which data say how long they are,
+    none inside of another: rows of a sparse matrix, which are many and mostly short."""
+    long = [x for x in ir.walk(stmt) if costs.longest(x) is None]
+    if any(isinstance(x, ir.Call) for x in long):
+        return False
+    loops = [x for x in long if isinstance(x, ir.For)]
+    return all(costs.longest(x.body) is not None and _is_of_data(x) for x in loops)
+
+
+def _is_of_data(loop: ir.For) -> bool:
+    return has_below(ir.Load, loop.lo) or has_below(ir.Load, loop.hi)
 
 
 def clock(target: Target) -> str:
@@ -125,7 +142,8 @@ attributes #0 = {{ nounwind {machine_attributes(target)} }}
 
 def polling_loop(emitter: Emitter, loop: ir.For, lo: Value, hi: Value, strip: int) -> None:
     """A loop that polls after each strip but the last."""
-    (_counting if strip == FEW else _in_strips)(emitter, loop, lo, hi, strip)
+    is_even = emitter.costs.longest(loop.body) is not None
+    (_in_strips if is_even else _counting)(emitter, loop, lo, hi, strip)
 
 
 def _in_strips(emitter: Emitter, loop: ir.For, lo: Value, hi: Value, strip: int) -> None:

@@ -21,7 +21,7 @@ from ...poly.sets.lanes import near, stride
 from ...remembered import remembered
 from ..ir import ir
 from ..ir.simplify import conjuncts
-from . import instructions, narrow
+from . import casts, instructions, narrow
 from .expressions import Evaluator
 from .lane_masks import FirstLanes, first_lanes, mask_type
 from .pair_lanes import evens_first
@@ -192,6 +192,8 @@ class Vectors:
                 return self._rarely(self._known[condition], rare, self._known[usual])
             case Op(op="cast", operands=(ir.Load() as load,)) if self._is_of_pairs(node, load):
                 return self._pairs.widened(load, self._known[load])
+            case Op(op="cast", operands=(x,)):
+                return casts.cast_of(self.builder, node, self._known[x])
             case Op(op=op, operands=operands):
                 args = [self._known[a] for a in operands]
                 return instructions.apply(self.builder, op, args, ir.dtype_of(node))

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ...lang.arguments.elements import are_within
 from ...lang.arithmetic.evaluate import Scalar
 from ...lang.nodes.dtypes import Array, DType
 from ...records import dataclass
@@ -95,11 +96,7 @@ class CachedCall:
     def fits(self, given: tuple[Any, ...]) -> bool:
         """Whether all elements are where they must be; those that are not are refused by the checks
         of a call that is not cached."""
-        for k, lo, hi in self.bounded:
-            array = given[k]
-            if array.size and not (array.min() >= lo and array.max() < hi):
-                return False
-        return True
+        return all(are_within(given[k], lo, hi) for k, lo, hi in self.bounded)
 
     def run(self, given: tuple[Any, ...], addresses: Addresses, blocks: Pool) -> tuple[Any, ...]:
         """The results of a call.

@@ -26,6 +26,7 @@ from ..arguments.admission import (
     check_near,
     check_signed,
 )
+from ..arguments.elements import are_within
 from ..arguments.sizes import Axis, Known, solve
 from ..arithmetic.evaluate import size_value
 from ..arithmetic.extents import Condition, Extent, extent_of
@@ -217,10 +218,8 @@ class Binder:
     def _check_ranges(self, binding: Binding) -> None:
         for input, bounds in self.ranged:
             array = binding.arrays[input]
-            if array.size == 0:
-                continue
             lo, hi = (size_value(b, binding.sizes, binding.params) for b in bounds)
-            if array.min() >= lo and array.max() < hi:
+            if are_within(array, lo, hi):
                 continue
             at = tuple(int(i) for i in np.argwhere(~((array >= lo) & (array < hi)))[0])
             raise CallValueError(

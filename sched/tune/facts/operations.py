@@ -100,6 +100,9 @@ def _computed(roots: Iterable[Node]) -> Iterable[Node]:
             case Read(index=index):
                 pending += filter(reads_memory, index)
                 yield from (x for x in postorder(*index) if _is_division(x) and not _wraps(x))
+            case Op(op="select", operands=(condition, *_)) if _is_of_one_index(condition):
+                # Each instance takes one of them: iterations of a short loop are unrolled.
+                pending.append(max(_alternatives(node), key=_size))
             case Op(op="select", operands=(condition, *values)) if not reads_memory(condition):
                 pending += values  # there are loops of their own for borders
             case Op(operands=operands):
@@ -108,6 +111,27 @@ def _computed(roots: Iterable[Node]) -> Iterable[Node]:
                 pending += operands
             case _:
                 pending += node.args
+
+
+def _is_of_one_index(condition: Node) -> bool:
+    """Whether a condition holds in one iteration of a loop, as those of a choice by channels do."""
+    match condition:
+        case Op(op="eq", operands=(Var() | RVar(), Const())):
+            return True
+    return False
+
+
+def _alternatives(node: Node) -> list[Node]:
+    """What a value may be, by the iteration of a loop."""
+    found: list[Node] = []
+    while isinstance(node, Op) and node.op == "select" and _is_of_one_index(node.operands[0]):
+        _, one, node = node.operands
+        found.append(one)
+    return [*found, node]
+
+
+def _size(node: Node) -> int:
+    return sum(1 for _ in postorder(node))
 
 
 def _is_index(node: Node) -> bool:
