@@ -11,9 +11,11 @@ from .values import Value, type_name
 
 ALL_LANES = "@all_lanes"
 SIXTEENS = "@sixteens"
+ONES = "@ones"
 _CONTENTS = {
     ALL_LANES: "i64 -1, align 8",
     SIXTEENS: f"[16 x i32] [{', '.join(['i32 16'] * 16)}], align 64",
+    ONES: f"[32 x i16] [{', '.join(['i16 1'] * 32)}], align 64",
 }
 
 

@@ -20,7 +20,7 @@ from ...poly.sets.lane_offsets import LaneOffsets
 from ...poly.sets.lanes import near, stride
 from ..ir import ir
 from ..ir.simplify import conjuncts
-from . import instructions, narrow
+from . import bfloat_rounding, instructions, narrow
 from .expressions import Evaluator
 from .lane_masks import FirstLanes, first_lanes, mask_type
 from .pair_lanes import evens_first
@@ -191,6 +191,8 @@ class Vectors:
                 return self._rarely(self._known[condition], rare, self._known[usual])
             case Op(op="cast", operands=(ir.Load() as load,)) if self._is_of_pairs(node, load):
                 return self._pairs.widened(load, self._known[load])
+            case Op(op="cast", operands=(x,)) if self._is_rounded_short(node, x):
+                return bfloat_rounding.rounded(self.builder, self._known[x], is_short=True)
             case Op(op=op, operands=operands):
                 args = [self._known[a] for a in operands]
                 return instructions.apply(self.builder, op, args, ir.dtype_of(node))
@@ -210,6 +212,12 @@ class Vectors:
             return False
         (index,) = load.index
         return load.buffer.dtype == bfloat16 and self.stride(load.buffer, index) == 1
+
+    def _is_rounded_short(self, node: Node, x: Node) -> bool:
+        """Whether a cast rounds float32s to bfloat16 whose NaNs that type has as well."""
+        if ir.dtype_of(node) != bfloat16 or ir.dtype_of(x) != float32:
+            return False
+        return self.evaluator.payloads.holds(x)
 
     def _rarely(self, condition: Value, rare: Node, usual: Value) -> Value:
         """What is rare is computed where some lane wants it, and then in all of them."""
