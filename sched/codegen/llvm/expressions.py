@@ -32,8 +32,8 @@ class Evaluator:
     """Computes expressions at the builder's current place.
 
     `symbols` are the values of sizes and Params (loop variables come by `bind`), `pointers` the
-    addresses of the buffers, `partial` the functions for parts of vectors, `payloads` says which NaNs are as short as
-    bfloat16's.
+    addresses of the buffers, `partial` the functions for parts of vectors; `payloads` says whose
+    NaNs are as short as a bfloat16's.
     """
 
     def __init__(
