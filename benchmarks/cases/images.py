@@ -12,7 +12,7 @@ import polysched as ps
 from polysched.targets.words import Number
 
 
-def blur_tiles(s: ps.Schedule, rows: int = 8, columns: Number = ps.native) -> None:
+def blur_tiles(s: ps.Schedule, rows: Number = 8, columns: Number = ps.native) -> None:
     """A vector of columns of some rows: the sums across are in registers."""
     f = s["blurred"]
     yo, xo, y, x = f.tile("y", "x", rows, columns)

@@ -5,6 +5,7 @@ Each program of 16-bit floats is there in float32 as well, from the same definit
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -38,9 +39,16 @@ def mean(dtype: ps.DType) -> ps.Func:
     return blurred
 
 
-def in_pairs(s: ps.Schedule) -> None:
-    """Tiles of two vectors of float32, which are one vector of 16 bits."""
-    blur_tiles(s, columns=2 * ps.native)
+#: Half as many rows as there are registers of vectors: 8 or 16.
+HALF_OF_REGISTERS = (ps.rows_beside(1) + 3) // 2
+
+#: Two vectors of float32 are one of bfloat16, which is widened and rounded as a whole; each float16
+#: is converted for each sum across, so that more rows, which share sums, save most there.
+MEANS: dict[str, Callable[[ps.Schedule], None]] = {
+    "f32": partial(blur_tiles, columns=2 * ps.native),
+    "f16": partial(blur_tiles, rows=HALF_OF_REGISTERS),
+    "bf16": partial(blur_tiles, rows=16, columns=2 * ps.native),
+}
 
 
 def _mean(name: str) -> Case:
@@ -61,7 +69,7 @@ def _mean(name: str) -> Case:
         kernel="mean",
         peers="numpy",
         build=partial(mean, dtype),
-        schedule=in_pairs if dtype.is_narrow else blur_tiles,
+        schedule=MEANS[name],
         make=make,
         reference=reference,
         sizes={"h": 1536, "w": 2560},

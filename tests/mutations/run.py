@@ -185,6 +185,19 @@ FAULTS = (
         "codegen/llvm/bfloat_avx512.py", "_NAN_STAYS = 0x22", "_NAN_STAYS = 0", PAIRS,
     ),
     Fault(
+        "halves are rounded up in registers of AVX-512", "codegen/llvm/bfloat_avx512.py",
+        "b.like(upper, 0x8001)", "b.like(upper, 0x8000)", PAIRS,
+    ),
+    Fault(
+        "NaNs of float16 are taken for those of bfloat16", "codegen/llvm/short_payloads.py",
+        "return dtype == bfloat16 or not dtype.is_float", "return True", PAIRS,
+    ),
+    Fault(
+        "NaNs on the stack are taken for those of bfloat16", "codegen/llvm/short_payloads.py",
+        "left = found - {s.buffer for s in stores if not self.holds(s.value)}", "left = found",
+        PAIRS,
+    ),
+    Fault(
         "the even lanes of a neighbour are taken for the odd ones", "codegen/llvm/pair_loads.py",
         "even = known[at - step][1]", "even = known[at - step][0]", PAIRS,
     ),

@@ -25,22 +25,24 @@ _UPPER = 0xFFFF0000
 def upper_half(b: FunctionBuilder, x: Value) -> Value:
     """The float32 as a bfloat16, not rounded: one that bfloat16 holds."""
     if b.in_pairs and x.lanes > 1:
-        return _of_pairs(b, *(b.convert("bitcast", half, uint32) for half in _split(b, x)))
+        halves = (b.convert("bitcast", half, uint32) for half in _split(b, x))
+        return _as_bfloat(_of_pairs(b, *halves))
     return _upper(b, b.convert("bitcast", x, uint32))
 
 
-def rounded(b: FunctionBuilder, x: Value) -> Value:
-    """The float32 as a bfloat16."""
+def rounded(b: FunctionBuilder, x: Value, is_short: bool = False) -> Value:
+    """The float32 as a bfloat16.
+
+    Args:
+        is_short: whether its NaNs are those of a bfloat16 (`short_payloads.py`).
+    """
     pair = _pair(b.target)
     if b.in_pairs and x.lanes > 1:
-        first, second = _split(b, x)
-        if pair:
-            return _as_bfloat(_rounded_beside(b, first, second))
-        return _of_pairs(b, _nearest(b, first), _nearest(b, second))
+        return _as_bfloat(_rounded_pairs(b, *_split(b, x), is_short))
     if not pair or x.lanes < pair or x.lanes & (x.lanes - 1):
-        return _rounded_words(b, x)
+        return _upper(b, _nearest(b, x, is_short))
     parts = [
-        _rounded_pair(b, shuffled(b, x, x, range(first, first + pair)))
+        _rounded_pair(b, shuffled(b, x, x, range(first, first + pair)), is_short)
         for first in range(0, x.lanes, pair)
     ]
     return joined(b, parts)
@@ -55,6 +57,15 @@ def widened_pairs(b: FunctionBuilder, x: Value) -> Value:
     return joined(b, [b.convert("bitcast", half, float32) for half in (even, odd)])
 
 
+def _rounded_pairs(b: FunctionBuilder, even: Value, odd: Value, is_short: bool) -> Value:
+    """Numbers in pairs, rounded, in the order of memory."""
+    if _pair(b.target):
+        return _rounded_beside(b, even, odd, is_short)
+    if is_short and fills_registers(b.target, even.lanes):
+        return bfloat_avx512.rounded_beside(b, even, odd)
+    return _of_pairs(b, _nearest(b, even, is_short), _nearest(b, odd, is_short))
+
+
 def _of_pairs(b: FunctionBuilder, even: Value, odd: Value) -> Value:
     """The upper halves of words in pairs, in the order of memory."""
     if fills_registers(b.target, even.lanes):
@@ -62,7 +73,7 @@ def _of_pairs(b: FunctionBuilder, even: Value, odd: Value) -> Value:
     else:
         lower = b.binary("lshr", even, b.like(even, 16))
     word = b.binary("or", lower, b.binary("and", odd, b.like(odd, _UPPER)))
-    return _as_bfloat(_halves(b, word))
+    return _halves(b, word)
 
 
 def _split(b: FunctionBuilder, x: Value) -> tuple[Value, Value]:
@@ -82,17 +93,15 @@ def _pair(target: Target | None) -> int:
     return 2 * target.lanes(uint32)
 
 
-def _rounded_words(b: FunctionBuilder, x: Value) -> Value:
-    return _upper(b, _nearest(b, x))
-
-
-def _nearest(b: FunctionBuilder, x: Value) -> Value:
+def _nearest(b: FunctionBuilder, x: Value, is_short: bool) -> Value:
     """The words whose upper halves are the rounded numbers."""
     if fills_registers(b.target, x.lanes):
-        return bfloat_avx512.nearest(b, x)
+        return bfloat_avx512.nearest(b, x, is_short)
     word = b.convert("bitcast", x, uint32)
     last = b.binary("and", b.binary("lshr", word, b.like(word, 16)), b.like(word, 1))
     nearest = b.binary("add", b.binary("add", word, b.like(word, 0x7FFF)), last)
+    if is_short:
+        return nearest
     quiet = b.binary("or", word, b.like(word, _QUIET << 16))
     return b.select(b.compare("uno", x, x), quiet, nearest)
 
@@ -105,24 +114,26 @@ def _upper(b: FunctionBuilder, word: Value) -> Value:
     return _as_bfloat(shuffled(b, halves, halves, range(1, 2 * word.lanes, 2)))
 
 
-def _rounded_pair(b: FunctionBuilder, x: Value) -> Value:
+def _rounded_pair(b: FunctionBuilder, x: Value, is_short: bool) -> Value:
     """Two registers of numbers, which are rounded beside each other and sorted in the end."""
-    found = _rounded_beside(b, *_split(b, x))
+    found = _rounded_beside(b, *_split(b, x), is_short)
     order = [*range(0, x.lanes, 2), *range(1, x.lanes, 2)]
     return _as_bfloat(shuffled(b, found, found, order))
 
 
-def _rounded_beside(b: FunctionBuilder, *singles: Value) -> Value:
+def _rounded_beside(b: FunctionBuilder, x: Value, y: Value, is_short: bool) -> Value:
     """The upper halves of the numbers of two registers, rounded together: each of the first one
     beside one of the second one."""
-    first, second = (b.convert("bitcast", single, uint32) for single in singles)
-    nans = [b.convert("sext", b.compare("uno", single, single), uint32) for single in singles]
+    first, second = (b.convert("bitcast", single, uint32) for single in (x, y))
     upper = _beside(b, b.binary("lshr", first, b.like(first, 16)), second)
     lower = _beside(b, first, b.binary("shl", second, b.like(second, 16)))
-    is_nan = _beside(b, *nans)
     # The carry is the first bit of the lower half, less 1 where the last bit above is 0.
     even = b.binary("and", _inverted(b, upper), b.like(upper, 1))
     carries = b.intrinsic("usub.sat", lower, even)
+    if is_short:
+        return b.binary("add", upper, b.binary("lshr", carries, b.like(carries, 15)))
+    nans = [b.convert("sext", b.compare("uno", single, single), uint32) for single in (x, y)]
+    is_nan = _beside(b, *nans)
     carries = b.binary("and", carries, _inverted(b, is_nan))
     found = b.binary("add", upper, b.binary("lshr", carries, b.like(carries, 15)))
     return b.binary("or", found, b.binary("and", is_nan, b.like(is_nan, _QUIET)))

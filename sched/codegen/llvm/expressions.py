@@ -21,6 +21,7 @@ from . import casts, instructions
 from .function_builder import FunctionBuilder
 from .held_vectors import HeldVectors
 from .partial_vectors import PartialVectors
+from .short_payloads import ShortPayloads
 from .values import Value, constant
 
 _Place = tuple[ir.Buffer, str, bool]
@@ -31,7 +32,8 @@ class Evaluator:
     """Computes expressions at the builder's current place.
 
     `symbols` are the values of sizes and Params (loop variables come by `bind`), `pointers` the
-    addresses of the buffers, `partial` the functions for parts of vectors.
+    addresses of the buffers, `partial` the functions for parts of vectors; `payloads` says whose
+    NaNs are as short as a bfloat16's.
     """
 
     def __init__(
@@ -40,9 +42,11 @@ class Evaluator:
         symbols: Mapping[Node, Value],
         pointers: Mapping[ir.Buffer, str],
         partial: PartialVectors,
+        payloads: ShortPayloads,
     ) -> None:
         self.builder = builder
         self.partial = partial
+        self.payloads = payloads
         self._pointers = pointers
         self._values: dict[Node, Value] = dict(symbols)
         self._places: dict[_Place, str] = {}

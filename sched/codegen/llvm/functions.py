@@ -32,6 +32,7 @@ from .names import quoted, symbol
 from .parallel import CONTEXT, Constants, Outliner, pointer, stack_room
 from .partial_vectors import PartialVectors
 from .polls import begin_polling, is_polled
+from .short_payloads import ShortPayloads
 from .statements import CALLBACK, WORDS, Emitter
 from .values import Value
 from .vector_loads import ZEROS, zeros_text
@@ -64,7 +65,8 @@ def emit_module(
     has_marks = any(mark.clock for s in inside for mark in marks_in(s))
     partial = PartialVectors(target)
     equal = EqualFunctions(once and locations is None)
-    written = [_function(nest, constants, call_back, partial, equal, locations) for nest in nests]
+    given = call_back, partial, equal, locations, ShortPayloads(module)
+    written = [_function(nest, constants, *given) for nest in nests]
     functions = [text for _, texts in written for text in texts]
     return "\n\n".join(
         [
@@ -164,6 +166,7 @@ def _function(
     partial: PartialVectors,
     equal: EqualFunctions,
     locations: Locations | None,
+    payloads: ShortPayloads,
 ) -> tuple[Call, list[str]]:
     """The call of a nest, and the functions that are there for it alone."""
     b, call = FunctionBuilder(locations, nest.function, partial.target), nest.call
@@ -179,14 +182,14 @@ def _function(
     if call.callbacks:
         parameters.append(f"ptr {CALLBACK}")
         b.emit(f"{WORDS} = alloca [{nest.words + 1} x i64], align 8")
-    outliner = Outliner(nest.symbol, constants, nest.costs, partial, equal, locations)
+    outliner = Outliner(nest.symbol, constants, nest.costs, partial, equal, locations, payloads)
     if call.threads:
         parameters.append(f"ptr {THREADS}")
     context = len(b.lines)
     b.emit("")  # its size is known at the end
     if is_polled(nest.function.body, nest.costs):
         begin_polling(b)
-    evaluator = Evaluator(b, scalars, pointers, partial)
+    evaluator = Evaluator(b, scalars, pointers, partial, payloads)
     emitter = Emitter(b, evaluator, COUNTERS, call_back, nest.costs, outliner)
     emitter.emit(nest.function.body)
     emitter.finish()

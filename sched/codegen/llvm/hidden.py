@@ -12,10 +12,12 @@ from .values import Value, type_name
 ALL_LANES = "@all_lanes"
 NO_LANES = "@no_lanes"
 SIXTEENS = "@sixteens"
+ONES = "@ones"
 _CONTENTS = {
     ALL_LANES: "i64 -1, align 8",
     NO_LANES: "[64 x i64] zeroinitializer, align 8",
     SIXTEENS: f"[16 x i32] [{', '.join(['i32 16'] * 16)}], align 64",
+    ONES: f"[32 x i16] [{', '.join(['i16 1'] * 32)}], align 64",
 }
 
 

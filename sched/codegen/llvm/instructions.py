@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ...lang.errors.errors import InternalError
-from ...lang.nodes.dtypes import DType, concrete, unsigned
-from . import casts, floats, integer_functions, integers, narrow
+from ...lang.nodes.dtypes import DType, bfloat16, concrete, unsigned
+from . import bfloat_rounding, casts, floats, integer_functions, integers, narrow
 from .function_builder import FunctionBuilder
+from .short_payloads import PASS_ON
 from .values import Value
 
 Binary = Callable[[FunctionBuilder, Value, Value], Value]
@@ -58,6 +59,8 @@ def _narrow(b: FunctionBuilder, op: str, operands: Sequence[Value], dtype: DType
     if op == "fma":
         return narrow.fma(b, *operands)
     found = apply(b, op, [narrow.widened(b, x) for x in operands], dtype.computed)
+    if dtype == bfloat16 and op in PASS_ON:
+        return bfloat_rounding.rounded(b, found, is_short=True)
     return narrow.narrowed(b, found, dtype, op in _EXACT) if dtype.is_narrow else found
 
 

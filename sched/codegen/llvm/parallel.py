@@ -34,6 +34,7 @@ from .locations import Locations
 from .names import quoted
 from .partial_vectors import PartialVectors
 from .polls import begin_polling, is_polled
+from .short_payloads import ShortPayloads
 from .statements import Emitter
 from .values import Value, constant, memory_type_name
 
@@ -55,7 +56,8 @@ class Outliner:
     costs: Costs
     partial: PartialVectors
     equal: EqualFunctions
-    locations: Locations | None = None
+    locations: Locations | None
+    payloads: ShortPayloads
     texts: list[str] = field(default_factory=list)
     number: int = 0
     words: int = 0
@@ -113,6 +115,7 @@ class _Task:
         self.loop = loop
         self.constants, self.costs = outliner.constants, outliner.costs
         self.partial, self.locations = outliner.partial, outliner.locations
+        self.payloads = outliner.payloads
         self.equal, self.base = outliner.equal, f"{outliner.name}.{loop.name}.{number}"
         own = local(loop)
         self.stack = [x for x in own if x.kind == "stack"]
@@ -178,7 +181,7 @@ class _Task:
         part = ir.For(loop.var, _FIRST, _LAST, step, "serial", loop.body, loop.name)
         if is_polled(part, self.costs):
             begin_polling(b)
-        evaluator = Evaluator(b, {**symbols, **bounds}, pointers, self.partial)
+        evaluator = Evaluator(b, {**symbols, **bounds}, pointers, self.partial, self.payloads)
         emitter = Emitter(b, evaluator, "%counters", "", self.costs)
         parts: tuple[ir.Stmt, ...] = (*loop.begins, part, *loop.ends)
         for stmt in parts:

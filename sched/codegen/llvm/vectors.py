@@ -21,7 +21,7 @@ from ...poly.sets.lanes import near, stride
 from ...remembered import remembered
 from ..ir import ir
 from ..ir.simplify import conjuncts
-from . import casts, instructions, narrow
+from . import bfloat_rounding, casts, instructions, narrow
 from .expressions import Evaluator
 from .lane_masks import FirstLanes, first_lanes, mask_type
 from .pair_lanes import evens_first
@@ -192,6 +192,8 @@ class Vectors:
                 return self._rarely(self._known[condition], rare, self._known[usual])
             case Op(op="cast", operands=(ir.Load() as load,)) if self._is_of_pairs(node, load):
                 return self._pairs.widened(load, self._known[load])
+            case Op(op="cast", operands=(x,)) if self._is_rounded_short(node, x):
+                return bfloat_rounding.rounded(self.builder, self._known[x], is_short=True)
             case Op(op="cast", operands=(x,)):
                 return casts.cast_of(self.builder, node, self._known[x])
             case Op(op=op, operands=operands):
@@ -213,6 +215,12 @@ class Vectors:
             return False
         (index,) = load.index
         return load.buffer.dtype == bfloat16 and self.stride(load.buffer, index) == 1
+
+    def _is_rounded_short(self, node: Node, x: Node) -> bool:
+        """Whether a cast rounds float32s to bfloat16 whose NaNs that type has as well."""
+        if ir.dtype_of(node) != bfloat16 or ir.dtype_of(x) != float32:
+            return False
+        return self.evaluator.payloads.holds(x)
 
     def _rarely(self, condition: Value, rare: Node, usual: Value) -> Value:
         """What is rare is computed where some lane wants it, and then in all of them."""

@@ -13,6 +13,7 @@ import polysched as ps
 
 n, i = ps.size("n"), ps.vars("i")
 x, y = (ps.Input(name, ps.bfloat16, (n,)) for name in "xy")
+v = ps.Input("v", ps.float32, (n,))
 EVERY = np.arange(1 << 16, dtype=np.uint16)
 OTHER = np.random.default_rng(7).permutation(EVERY)
 X86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="code for x86")
@@ -106,7 +107,6 @@ def test_words_of_a_register_are_rounded_as_one_is(lanes: int) -> None:
     """Every upper half, with lower ones that are less than half a unit, half of one, or more."""
     lower = np.array([0, 1, 0x7FFF, 0x8000, 0x8001, 0xFFFF], np.uint32)
     words = (EVERY.astype(np.uint32) << 16 | lower[:, None]).ravel()
-    v = ps.Input("v", ps.float32, (n,))
     found, wanted = (
         schedule(narrow(v[i]), count).compile()(words.view(np.float32)) for count in (lanes, None)
     )
@@ -115,9 +115,53 @@ def test_words_of_a_register_are_rounded_as_one_is(lanes: int) -> None:
 
 @X86
 def test_registers_of_avx512_are_rounded_without_comparisons() -> None:
-    asm = schedule(narrow(single(x[i]) * 3), 32, "v4").compile().asm
+    asm = schedule(VALUES["by bits"](), 32, "v4").compile().asm
     assert "vfixupimmps" in asm
     assert not any(op in asm for op in ("vcmpunordps", "vpermt2w"))
+
+
+SHORT: dict[str, Callable[[], ps.Expr]] = {
+    "of widened numbers": lambda: narrow(ps.sqrt(single(x[i]) * 3 - single(y[i])) / 7),
+    "chosen among such": lambda: narrow(ps.select(x[i] < y[i], -single(x[i]), 2)),
+    "of bfloat16": lambda: x[i] * y[i],
+    "with the number of the lane": VALUES["with the number of the lane"],
+}
+LONG: dict[str, Callable[[], ps.Expr]] = {
+    "of memory": lambda: narrow(v[i] * 3),
+    "of a number from outside": lambda: narrow(single(x[i]) + ps.Param("p", ps.float32)),
+    "of bits": VALUES["by bits"],
+    "of both operands": lambda: narrow(ps.minimum(single(x[i]), single(y[i]))),
+    "of float16": lambda: narrow(single(ps.Input("h", ps.float16, (n,))[i]) * 3),
+    "of float64": lambda: narrow(single(ps.Input("d", ps.float64, (n,))[i])),
+    "chosen": lambda: narrow(ps.select(x[i] < y[i], v[i], single(x[i]))),
+}
+
+
+@X86
+@pytest.mark.parametrize("target", ["v3", "v4"])
+def test_only_nans_that_bfloat16_has_not_are_looked_for(target: str) -> None:
+    def looks(value: ps.Expr) -> bool:
+        asm = schedule(value, 32, target).compile().asm
+        return "vfixupimmps" in asm or "vcmpunordps" in asm
+
+    assert [name for name, value in SHORT.items() if looks(value())] == []
+    assert [name for name, value in LONG.items() if not looks(value())] == []
+
+
+@pytest.mark.parametrize("lanes", [1, 16, 32])
+def test_nans_of_memory_stay_nans_where_they_are_kept_in_between(lanes: int) -> None:
+    """Rows on the stack: one of such sums, and one of what has been read beside them."""
+    words = np.array([0x7FFFFFFF, 0xFFFF8000, 0x7F800001, 0x7FC08000, 0x3F808000], np.uint32)
+    given = np.tile(words, 13).view(np.float32)
+    kept, f = ps.Func("kept"), ps.Func("f", (n,), ps.bfloat16)
+    kept[i] = ps.select(i % 2 == 0, v[i], v[i] + 1)
+    f[i] = narrow(kept[i] + kept[ps.minimum(i, n - 1)])
+    s = ps.Schedule(f)
+    outer, inner = s[f].split(i, 32)
+    s[kept].compute_at(f, outer).vectorize("i", lanes)
+    s[f].vectorize(s[f].split(inner, lanes)[1])
+    found = bits(s.compile()(given))
+    np.testing.assert_array_equal(found == 0x7FFF, np.isnan(given))
 
 
 @X86
