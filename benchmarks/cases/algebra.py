@@ -13,19 +13,19 @@ import polysched as ps
 
 
 def lu_blocks(s: ps.Schedule, block: int = 16) -> None:
-    """Some columns, pivot by pivot; then what all these change in the columns behind them: first in
-    the rows of the pivots, each of which needs those above, then in the rows below, by tiles in
-    registers."""
+    """Some columns, pivot by pivot, a vector of them at a time, whose mask is the same in all rows;
+    then what all these change in the columns behind them: first in the rows of the pivots, each of
+    which needs those above, then in the rows below, by tiles in registers."""
     j, k = ps.vars("j k")
     columns, behind = s["A.update(1)"].partition(j < (k // block + 1) * block)
     columns.fission("j").fission("i")
     s["A.update(0)"].split("k", block, names=("ko", "k"))
     columns.fission("k")
     behind.reorder("i", "k", "j").peel("i", first=block - 1)
-    for stage in (columns, s[f"{behind.name}.first"]):
-        stage.vectorize("j", ps.native)
-    columns.parallel("i", 16)
-    behind.tile("i", "j", ps.rows_beside(2).at_most(8), 2 * ps.native)
+    columns.split("j", ps.native, names=("j", "ji"))
+    columns.reorder("j", "i", "ji").vectorize("ji")
+    s[f"{behind.name}.first"].vectorize("j", ps.native)
+    behind.tile("i", "j", ps.tile_rows, ps.tile_columns)
     behind.reorder("io", "jo", "k", "ii", "ji").accumulate_at("jo")
     behind.vectorize("ji", ps.native).unroll("ji").unroll("ii").parallel("io")
 
