@@ -16,6 +16,10 @@ from .splits import factor_of, splits
 from .templates import Nest, PlannedLoop
 
 
+STEPS = 4
+"""Of a sum in one iteration, where tiles meet panels: addresses of all rows move once for them."""
+
+
 class Refused(Exception):
     """A decision that a schedule does not accept.
 
@@ -236,6 +240,8 @@ class _Realisation:
                     stage.vectorize(x.name)
                 elif x.kind == "unrolled":
                     stage.unroll(x.name)
+                elif nest.packed and statement.loops[x.loop].is_reduction and x.extent > STEPS:
+                    stage.unroll(x.name, STEPS)
 
     def accumulate(self, d: Decided) -> None:
         """Gives sums their accumulators, where these are not there yet."""
