@@ -15,7 +15,6 @@ from .plan import Place
 from .splits import factor_of, splits
 from .templates import Nest, PlannedLoop
 
-
 STEPS = 4
 """Of a sum in one iteration, where tiles meet panels: addresses of all rows move once for them."""
 
