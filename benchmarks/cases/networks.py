@@ -143,6 +143,7 @@ def _mixed(s: ps.Schedule) -> None:
     update.reorder("r", "h", "i", "c")
     for stage in (begin, update):
         stage.vectorize("c", ps.native).unroll("c").unroll("i")
+    update.unroll("r", 4)
 
 
 def lstm_steps(s: ps.Schedule, vectors: int = 2) -> None:
@@ -159,6 +160,7 @@ def lstm_steps(s: ps.Schedule, vectors: int = 2) -> None:
             u.reorder("jo", "to", "d", "ti", "ji").parallel("jo")
             f.compute_at(u, "to").vectorize("j", ps.native).unroll("j").unroll("t")
             u.accumulate_at("to").vectorize("ji", ps.native).unroll("ji").unroll("ti")
+            u.unroll("d", 4)
         for name in ("c.sum1", "c.sum3", "c.sum5", "h.sum1"):
             f, u = s[name].vectorize("j", ps.native), s[name].update(0)
             transposed(s, "R", u, "k", "j")
