@@ -14,7 +14,7 @@ from polybench.solvers import lu_right_looking
 import polysched as ps
 
 
-def lu_blocks(s: ps.Schedule, block: int = 16, large: int = 32) -> None:
+def lu_blocks(s: ps.Schedule, block: int = 16, large: int = 64) -> None:
     """Some columns, pivot by pivot, a vector of them at a time, whose mask is the same in all rows;
     then what all these change in the other columns of a larger block, and what the larger block
     changes in the columns behind it: so that these are loaded and stored less often."""
@@ -34,17 +34,18 @@ def lu_blocks(s: ps.Schedule, block: int = 16, large: int = 32) -> None:
     first.vectorize("j", ps.native)
     first = _changed(s, far, large)
     first.split("j", 8 * ps.native, names=("jo", "j"))
-    first.reorder("jo", "i", "k", "j").vectorize("j", ps.native).parallel("jo")
+    first.reorder("jo", "i", "k", "j").accumulate_at("i")
+    first.vectorize("j", ps.native).unroll("j")
+    far.parallel("io")
 
 
 def _changed(s: ps.Schedule, behind: Any, block: int) -> Any:
     """What a block of pivots changes behind its columns: first in the rows of the pivots, each of
-    which needs those above, and which are given back; then in the rows below, by tiles in
-    registers."""
+    which needs those above; then in the rows below, by tiles in registers. Gives the former."""
     behind.reorder("i", "k", "j").peel("i", first=block - 1)
     behind.tile("i", "j", ps.rows_beside(2).at_most(8), 2 * ps.native)
     behind.reorder("io", "jo", "k", "ii", "ji").accumulate_at("jo")
-    behind.vectorize("ji", ps.native).unroll("ji").unroll("ii").parallel("io")
+    behind.vectorize("ji", ps.native).unroll("ji").unroll("ii")
     return s[f"{behind.name}.first"]
 
 
