@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.linalg
 from case import Array, Case
@@ -12,22 +14,39 @@ from polybench.solvers import lu_right_looking
 import polysched as ps
 
 
-def lu_blocks(s: ps.Schedule, block: int = 16) -> None:
-    """Some columns, pivot by pivot; then what all these change in the columns behind them: first in
-    the rows of the pivots, each of which needs those above, then in the rows below, by tiles in
-    registers."""
+def lu_blocks(s: ps.Schedule, block: int = 16, large: int = 64) -> None:
+    """Some columns, pivot by pivot, a vector of them at a time, whose mask is the same in all rows;
+    then what all these change in the other columns of a larger block, and what the larger block
+    changes in the columns behind it: so that these are loaded and stored less often."""
     j, k = ps.vars("j k")
     columns, behind = s["A.update(1)"].partition(j < (k // block + 1) * block)
     columns.fission("j").fission("i")
-    s["A.update(0)"].split("k", block, names=("ko", "k"))
+    near, far = behind.partition(j < (k // large + 1) * large)
+    near.fission("j").fission("i")
+    pivots = s["A.update(0)"]
+    pivots.split("k", large, names=("ko", "k"))
+    near.fission("k")
+    pivots.split("k", block, names=("km", "k"))
     columns.fission("k")
+    columns.split("j", ps.native, names=("j", "ji"))
+    columns.reorder("j", "i", "ji").vectorize("ji")
+    first = _changed(s, near, block)
+    first.vectorize("j", ps.native)
+    first = _changed(s, far, large)
+    first.split("j", 8 * ps.native, names=("jo", "j"))
+    first.reorder("jo", "i", "k", "j").accumulate_at("i")
+    first.vectorize("j", ps.native).unroll("j")
+    far.parallel("io")
+
+
+def _changed(s: ps.Schedule, behind: Any, block: int) -> Any:
+    """What a block of pivots changes behind its columns: first in the rows of the pivots, each of
+    which needs those above; then in the rows below, by tiles in registers. Gives the former."""
     behind.reorder("i", "k", "j").peel("i", first=block - 1)
-    for stage in (columns, s[f"{behind.name}.first"]):
-        stage.vectorize("j", ps.native)
-    columns.parallel("i", 16)
     behind.tile("i", "j", ps.rows_beside(2).at_most(8), 2 * ps.native)
     behind.reorder("io", "jo", "k", "ii", "ji").accumulate_at("jo")
-    behind.vectorize("ji", ps.native).unroll("ji").unroll("ii").parallel("io")
+    behind.vectorize("ji", ps.native).unroll("ji").unroll("ii")
+    return s[f"{behind.name}.first"]
 
 
 def paths_blocks(s: ps.Schedule, block: int = 16) -> None:

@@ -108,7 +108,7 @@ def panels(s: ps.Schedule) -> None:
         s["B_wide"].compute_at(u, "jb").vectorize("j", ps.native).unroll("j")
     for stage, lane in ((u, "ji"), (c, "j")):
         stage.vectorize(lane, ps.native).unroll(lane)
-    u.unroll("ii").parallel("jb")
+    u.unroll("ii").unroll("k", 4).parallel("jb")
     c.unroll("i")
     s["A_wide"].compute_root().vectorize("q", ps.native).parallel("i")
 

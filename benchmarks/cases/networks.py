@@ -143,11 +143,13 @@ def _mixed(s: ps.Schedule) -> None:
     update.reorder("r", "h", "i", "c")
     for stage in (begin, update):
         stage.vectorize("c", ps.native).unroll("c").unroll("i")
+    update.unroll("r", 4)
 
 
 def lstm_steps(s: ps.Schedule, vectors: int = 2) -> None:
     """What inputs give, for all steps at once: products of matrices. Then the steps, whose window
-    of states slides along, with the units on threads."""
+    of states slides along, with the units on threads: all gates of some units together, so that
+    threads meet once a step."""
     with s.batch():
         s["h.piece(0)"].compute_at("y", "t").store_root()
         for name in ("c.sum0", "c.sum2", "c.sum4", "h.sum0"):
@@ -159,12 +161,19 @@ def lstm_steps(s: ps.Schedule, vectors: int = 2) -> None:
             u.reorder("jo", "to", "d", "ti", "ji").parallel("jo")
             f.compute_at(u, "to").vectorize("j", ps.native).unroll("j").unroll("t")
             u.accumulate_at("to").vectorize("ji", ps.native).unroll("ji").unroll("ti")
+            u.unroll("d", 4)
+        begin, shared = s["c.sum1"], s["c.sum1"].update(0)
         for name in ("c.sum1", "c.sum3", "c.sum5", "h.sum1"):
-            f, u = s[name].vectorize("j", ps.native), s[name].update(0)
+            f, u = s[name], s[name].update(0)
             transposed(s, "R", u, "k", "j")
             u.split("j", 4 * vectors * ps.native, names=("jo", "j"))
-            u.reorder("jo", "k", "j").parallel("jo")
+            u.reorder("jo", "k", "j")
             u.accumulate_at("jo").vectorize("j", ps.native).unroll("j")
+            if name != "c.sum1":
+                f.compute_with(begin, "j")
+                u.compute_with(shared, "jo")
+        begin.vectorize("j", ps.native)
+        shared.parallel("jo")
         for name in ("c.piece(1)", "h.piece(1)", "y"):
             s[name].vectorize("j", ps.native)
 

@@ -19,6 +19,7 @@ def packed(
     columns: Number = ps.tile_columns,
     panels: Number = 1,
     tiles: Number | None = None,
+    depth: int = 4,
 ) -> None:
     """Panels of B for each thread, padded to full tiles, that stay in its second cache, and a tile
     of C in registers. Columns on threads, which do not wait for each other.
@@ -27,6 +28,7 @@ def packed(
         panels: that share a pass over A.
         tiles: of rows of A that the second cache holds, and all panels meet one after the other;
             for None each tile of rows meets all panels.
+        depth: steps of k in one iteration, which moves the addresses of all rows once.
     """
     c, u = s["C"], s["C"].update(0)
     with s.batch():
@@ -43,7 +45,7 @@ def packed(
         b = s[u.stage("B", at="jb", layout=("jo", "k", "ji"), pad=True)]
         for stage, lane in ((u, "ji"), (b, "ji"), (c, "j")):
             stage.vectorize(lane, ps.native).unroll(lane)
-        u.unroll("ii").parallel("jb")
+        u.unroll("ii").unroll("k", depth).parallel("jb")
         c.unroll("i")
 
 

@@ -12,18 +12,20 @@ import polysched as ps
 
 def tables(s: ps.Schedule, rows: int = 125, columns: int = 4) -> None:
     """Tables for some rows of the image on each thread, one for every fourth pixel, so that equal
-    neighbours do not wait for each other; then these together."""
+    neighbours do not wait for each other; the thread adds them up at once. Then these together."""
     u = s["count"].update(0)
     u.split("ry", rows, names=("ro", "ry"))
     u.split("rx", columns, names=("rx", "ri"))
-    whole = s[u.rfactor("ro")]
-    part = s[whole.update(0).rfactor("ri")]
+    begin = s[u.rfactor("ro")]
+    whole = begin.update(0)
+    part = s[whole.rfactor("ri")]
     part.reorder_storage(1, 0, 2)
-    part.update(0).parallel("ro").unroll("ri")
-    for stage in (part, whole.update(0)):
-        stage.reorder("ro", "ri", "b")
-    for stage in (part, whole, whole.update(0)):
-        stage.parallel("ro").vectorize("b", ps.native)
+    part.update(0).unroll("ri")
+    whole.reorder("ro", "ri", "b").parallel("ro")
+    for stage in (begin, part):
+        stage.compute_at(whole, "ro")
+    for stage in (begin, part, whole):
+        stage.vectorize("b", ps.native)
     s["count"].update(0).reorder("ro", "b").vectorize("b", ps.native)
 
 

@@ -158,7 +158,8 @@ def several(
     for plan in (*search.ranked()[:most], search.as_written()):
         made = s.copy()
         with suppress(Refused):
-            realise(made, list(plan.funcs.values()), search.statements, threads=threads)
+            funcs = list(plan.funcs.values())
+            realise(made, funcs, search.statements, threads=threads, terms=THOROUGH.terms)
             made.chosen = len(made.directives)
             yield plan.seconds, made
 
@@ -222,7 +223,8 @@ def _planned(
             for f, d in best.funcs.items()
         }
         try:
-            realise(made, list(best.funcs.values()), search.statements, why, model.threads)
+            funcs, terms = list(best.funcs.values()), effort.terms
+            realise(made, funcs, search.statements, why, model.threads, terms)
         except Refused as refused:
             unproved += refused.status == "unproved"
             is_known = refused.decided is not None and not refused.decided.plan.is_as_written

@@ -16,6 +16,8 @@ class Effort:
         columns: vectors side by side.
         panels: tiles side by side whose common operand is copied.
         strips: rows of a strip down which windows slide.
+        terms: of a sum in one iteration, where tiles meet panels: addresses of all rows move once
+            for them.
         width: partial plans that are followed.
         tries: plans that are tried before a program is left as it is written.
         moves: whether Funcs may be computed in loops of others.
@@ -32,6 +34,7 @@ class Effort:
     columns: tuple[int, ...] = (1, 2, 4)
     panels: tuple[int, ...] = (1, 2, 4)
     strips: tuple[int, ...] = (16, 64)
+    terms: int = 4
     width: int = 6
     tries: int = 16
     moves: bool = True
@@ -50,6 +53,7 @@ QUICK = Effort(
     columns=(1, 2),
     panels=(2,),
     strips=(16,),
+    terms=1,
     width=4,
     tries=4,
     calls=2000,
@@ -64,6 +68,7 @@ BRIEF = Effort(
     columns=(1,),
     panels=(),
     strips=(),
+    terms=1,
     width=3,
     tries=3,
     calls=2000,

@@ -40,6 +40,7 @@ def realise(
     statements: Mapping[str, Sequence[StatementFacts]],
     reasons: Mapping[str, str] = MappingProxyType({}),
     threads: int = 2,
+    terms: int = 1,
 ) -> None:
     """Gives a schedule the directives of a plan, and proves them together.
 
@@ -48,11 +49,12 @@ def realise(
         statements: by Func.
         reasons: by Func, comments on what becomes of it.
         threads: how many a call shall use.
+        terms: of a sum in one iteration, where tiles meet panels.
 
     Raises:
         Refused: a directive is refused; with the decision that it belongs to.
     """
-    made = _Realisation(s, statements, threads)
+    made = _Realisation(s, statements, threads, terms)
     owners: dict[str, Decided] = {}
     left = dict(reasons)
     try:
@@ -85,9 +87,13 @@ class _Realisation:
     """
 
     def __init__(
-        self, s: Schedule, statements: Mapping[str, Sequence[StatementFacts]], threads: int
+        self,
+        s: Schedule,
+        statements: Mapping[str, Sequence[StatementFacts]],
+        threads: int,
+        terms: int,
     ) -> None:
-        self.s, self.statements, self.threads = s, statements, threads
+        self.s, self.statements, self.threads, self.terms = s, statements, threads, terms
         self._partial: dict[str, Func] = {}
 
     @property
@@ -240,6 +246,13 @@ class _Realisation:
                     stage.vectorize(x.name)
                 elif x.kind == "unrolled":
                     stage.unroll(x.name)
+                elif nest.packed and statement.loops[x.loop].is_reduction:
+                    self._some_terms(stage, x)
+
+    def _some_terms(self, stage: StageHandle, of_sum: PlannedLoop) -> None:
+        """Unrolls the loop of a sum by some of its terms."""
+        if 1 < self.terms < of_sum.extent:
+            stage.unroll(of_sum.name, self.terms)
 
     def accumulate(self, d: Decided) -> None:
         """Gives sums their accumulators, where these are not there yet."""

@@ -9,6 +9,8 @@ the same, and NaN, which becomes 0, to the lower end where that is not below 0.
 
 from __future__ import annotations
 
+from math import isnan
+
 from ...lang.nodes.dtypes import DType, bool_
 from ...lang.nodes.nodes import Const, Node, Op, dtype_of
 
@@ -18,7 +20,7 @@ def bounded_before(node: Node) -> Node:
     match node:
         case Op(op="max", operands=(Op(op="cast", operands=(x,)) as cast, Const() as lo)):
             at_least = _as_float(lo, x)
-            if at_least is not None and lo.value >= 0 and not _is_bounded_above(x):
+            if at_least is not None and lo.value >= 0 and _chosen_below(x) is None:
                 return Op("cast", (_chosen("gt", x, at_least),), dtype_of(cast))
         case Op(op="min", operands=(Op(op="cast", operands=(x,)) as cast, Const() as hi)):
             at_most, low = _as_float(hi, x), lower_end(x)
@@ -29,30 +31,30 @@ def bounded_before(node: Node) -> Node:
 
 def lower_end(x: Node) -> float | None:
     """What a float is not below, as it was chosen so: it is no NaN then."""
-    if _is_bounded_above(x):
+    above = _chosen_below(x)
+    if above is not None:
         assert isinstance(x, Op)
         x = x.operands[1]
     match x:
         case Op(op="select", operands=(Op(op="gt", operands=(a, Const() as lo)), b, c)):
-            return float(lo.value) if a is b and c is lo else None
+            ends = [float(end.value) for end in (lo, above) if end is not None]
+            if a is b and c is lo and not any(map(isnan, ends)):
+                return min(ends)  # the upper one is taken last
     return None
 
 
 def upper_end(x: Node) -> float | None:
     """What a float is not above, as it was chosen so and is no NaN."""
-    if not _is_bounded_above(x) or lower_end(x) is None:
-        return None
-    assert isinstance(x, Op)
-    found = x.operands[2]
-    assert isinstance(found, Const)
-    return float(found.value)
+    above = _chosen_below(x)
+    return None if above is None or lower_end(x) is None else float(above.value)
 
 
-def _is_bounded_above(x: Node) -> bool:
+def _chosen_below(x: Node) -> Const | None:
+    """The upper end of what was chosen to be below one."""
     match x:
         case Op(op="select", operands=(Op(op="lt", operands=(a, Const() as hi)), b, c)):
-            return a is b and c is hi
-    return False
+            return hi if a is b and c is hi else None
+    return None
 
 
 def _chosen(comparison: str, x: Node, end: Const) -> Node:
