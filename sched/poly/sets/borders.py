@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable
 from typing import TypeGuard
 
 from ...lang.nodes import index as ix
-from ...lang.nodes.nodes import Node, Op, Var, leaves_below, postorder
+from ...lang.nodes.nodes import Node, Op, Var, dtype_of, leaves_below, postorder
 
 NEGATED = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt"}
 SWAPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
@@ -85,6 +85,8 @@ def _is_border(node: Node, var: Var) -> bool:
     if not isinstance(node, Op) or node.op not in NEGATED:
         return False
     op, (a, b) = node.op, node.operands
+    if not dtype_of(a).is_int:
+        return False
     if var in leaves_below(b):
         op, a, b = SWAPPED[op], b, a
     if var not in leaves_below(a) or var in leaves_below(b):

@@ -3,6 +3,8 @@ before."""
 
 from __future__ import annotations
 
+from math import inf, nan
+
 import numpy as np
 import pytest
 
@@ -16,6 +18,10 @@ n, i = ps.size("n"), ps.vars("i")
 ENDS = (0, 1, 3, 7, 63, 127, 128, 200, 255, 256, 300, 1000, 2**24, 2**31, 2**32, 2**53, 2**63)
 SPECIAL = [k * x + y for x in ENDS for k in (1.0, -1.0) for y in (-1.0, -0.5, 0.0, 0.5, 1.0)]
 SPECIAL += [float("nan"), float("inf"), float("-inf"), -0.0, 1e300, -1e300]
+
+
+def below(t: ps.Expr, end: float) -> ps.Expr:
+    return ps.select(t < end, t, end)
 
 
 def results(x: ps.Input) -> list[ps.Func]:
@@ -37,6 +43,9 @@ def results(x: ps.Input) -> list[ps.Func]:
         cast(ps.uint8, ps.select(t > 300.0, t, 300.0)),
         cast(ps.int32, ps.select(t < 7.0, t, 7.0)),
         cast(ps.int8, ps.select(ps.select(t > 0.0, t, 0.0) < 1e9, ps.select(t > 0.0, t, 0.0), 1e9)),
+        # No range: what is chosen is no number, or below what was chosen to be the lower end.
+        *(cast(d, ps.select(t > nan, t, nan)) for d in (ps.int8, ps.uint32)),
+        *(cast(ps.uint8, below(ps.select(t > 0.0, t, 0.0), end)) for end in (nan, -5.0, -inf)),
     ]
     found = []
     for k, value in enumerate(values):
