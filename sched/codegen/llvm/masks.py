@@ -39,7 +39,7 @@ def of_store(b: FunctionBuilder, mask: Value, stored: Value) -> Value:
 def _never_known_off(b: FunctionBuilder, mask: Value, dtype: DType) -> Value:
     """A mask without lanes that LLVM knows to be off, where that would do harm."""
     is_odd = mask.lanes & (mask.lanes - 1) != 0
-    if not is_odd or not b.target.has("avx") or b.target.has("avx512f"):
+    if not is_odd or b.target is None or not b.target.has("avx") or b.target.has("avx512f"):
         return mask
     words = int64 if dtype.itemsize == int64.itemsize else int32
     none = hidden(b, NO_LANES, words, mask.lanes)
