@@ -14,7 +14,7 @@ from polybench.solvers import lu_right_looking
 import polysched as ps
 
 
-def lu_blocks(s: ps.Schedule, block: int = 16, large: int = 64) -> None:
+def lu_blocks(s: ps.Schedule, block: int = 8, large: int = 64) -> None:
     """Some columns, pivot by pivot, a vector of them at a time, whose mask is the same in all rows;
     then what all these change in the other columns of a larger block, and what the larger block
     changes in the columns behind it: so that these are loaded and stored less often."""
