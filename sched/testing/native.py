@@ -80,7 +80,7 @@ class Kernels:
 
     def __init__(self, schedule: Schedule, ways: Sequence[str] = ("plain", "shuffled", "checks")):
         self.schedule = schedule
-        differs = {"shuffled": _runs_in_parallel(schedule), "checks": _divides(schedule)}
+        differs = {"shuffled": runs_in_parallel(schedule), "checks": _divides(schedule)}
         self.ways = [way for way in ways if differs.get(way, True)]
         self._made: dict[str, Kernel] = {}
 
@@ -126,13 +126,13 @@ class Kernels:
         return self._made[way]
 
 
-def _runs_in_parallel(schedule: Schedule) -> bool:
+def runs_in_parallel(schedule: Schedule) -> bool:
     here = any(
         around.loop.kind == "parallel"
         for stage in stages(schedule.tree)
         for around in loops_around(schedule.tree, stage.name)
     )
-    return here or any(_runs_in_parallel(variant) for _, variant in schedule.variants)
+    return here or any(runs_in_parallel(variant) for _, variant in schedule.variants)
 
 
 def _divides(schedule: Schedule) -> bool:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -80,12 +81,21 @@ class _Comparison:
             return self.report
         wanted = [self._interpret(outputs, call, checks=False) for call in calls]
         checked: list[Outcome] | None = None
+
+        @cache
+        def schedule(make: Callable[..., Any]) -> ps.Schedule | ps.LanguageError:
+            """Proven or refused once, for being compiled with checks and without."""
+            try:
+                return make(outputs)
+            except ps.LanguageError as error:
+                return error
+
         for name in variants:
             make, checks = VARIANTS[name]
             if checks and checked is None:
                 checked = self._interpret_checked(outputs, calls, wanted)
             expected = checked if checks and checked is not None else wanted
-            self._variant(name, lambda make=make: make(outputs), checks, calls, expected)
+            self._variant(name, lambda make=make: schedule(make), checks, calls, expected)
         return self.report
 
     # the interpreter --------------------------------------------------------------------------
@@ -109,13 +119,20 @@ class _Comparison:
 
     # native code ------------------------------------------------------------------------------
     def _variant(
-        self, name: str, make: Callable[[], ps.Schedule], checks: bool, calls: list[Call],
-        wanted: list[Outcome],
+        self, name: str, make: Callable[[], ps.Schedule | ps.LanguageError], checks: bool,
+        calls: list[Call], wanted: list[Outcome],
     ) -> None:  # fmt: skip
         self.phase(f"compile {name}")
         made: list[Any] = []
+
+        def compile_it() -> None:
+            schedule = make()
+            if isinstance(schedule, ps.LanguageError):
+                raise schedule
+            made.append(schedule.compile(checks=checks))
+
         with counted() as tally:
-            found = outcome(lambda: made.append(make().compile(checks=checks)))
+            found = outcome(compile_it)
         if tally.operations > COSTLY:
             self._finding("costly compilation", name, "", f"{tally.operations:,} operations")
         if found.kind == "program refused":

@@ -17,8 +17,9 @@ import polysched.codegen.build.build
 from polysched.checking.arguments import random_arguments
 from polysched.checking.examine import check
 from polysched.checking.report import Report
+from polysched.codegen.runtime.kernel import Kernel
 from polysched.lang.arithmetic.evaluate import compile_nodes
-from polysched.testing.native import backwards
+from polysched.testing.native import backwards, copied, runs_in_parallel
 
 SIZES = (0, 1, 2, 7, 8, 13)
 
@@ -55,20 +56,29 @@ def same(schedule: ps.Schedule, *, over: Sequence[int] = SIZES, **fixed: Any) ->
     grid = list(itertools.product(over, repeat=len(free)))
     if len(grid) > 40:
         grid = grid[:: len(grid) // 40]
-    for kernel in (schedule.copy().compile(), backwards(schedule.copy())):
-        for values in grid:
-            sizes = {**dict(zip(free, values, strict=True)), **fixed}
-            _compare(program, kernel, sizes, rng)
+    kernels = both_ways(schedule)
+    for values in grid:
+        sizes = {**dict(zip(free, values, strict=True)), **fixed}
+        _compare(program, kernels, sizes, rng)
 
 
-def _compare(program: Any, kernel: Any, sizes: dict[str, Any], rng: np.random.Generator) -> None:
+def both_ways(schedule: ps.Schedule) -> list[Kernel]:
+    """The kernel of a schedule; and one whose parallel loops run backwards, if there are any."""
+    found = [schedule.copy().compile()]
+    if runs_in_parallel(schedule):
+        found.append(backwards(schedule.copy()))
+    return found
+
+
+def _compare(
+    program: Any, kernels: Sequence[Kernel], sizes: dict[str, Any], rng: np.random.Generator
+) -> None:
     specs = {a.name: a for a in (*program.inputs, *program.inouts)}
     data = {name: array(a, sizes, rng) for name, a in specs.items()}
     given = {name: sizes[name] for name in program.free_sizes() if name in sizes}
-    copies = [{k: v.copy() for k, v in data.items()} for _ in range(2)]
-    wanted = ps.interpret(program.outputs, **copies[0], **given)
-    found = kernel(**copies[1], **given)
-    assert_same(as_tuple(found), as_tuple(wanted))
+    wanted = ps.interpret(program.outputs, **copied(data), **given)
+    for kernel in kernels:
+        assert_same(as_tuple(kernel(**copied(data), **given)), as_tuple(wanted))
 
 
 def judged(schedule: ps.Schedule, **sizes: int) -> Report:

@@ -12,10 +12,10 @@ import pytest
 import polysched as ps
 import polysched.codegen.build.build
 from polysched.poly.schedule.stages import StageHandle
-from polysched.testing.native import backwards
+from polysched.testing.native import copied
 
 from .oracle import LARGEST, PAD, Nest, Random, first_wrong, pairs, random_program
-from .support import witness
+from .support import both_ways, witness
 
 Asked = tuple[str, Callable[[StageHandle], object], Nest]
 
@@ -95,17 +95,15 @@ def outcomes(program: Random, schedule: ps.Schedule) -> None:
     """Native code equals the interpreter, also with parallel loops backwards."""
     arrays = program.arrays()
     rng = np.random.default_rng(0)
-    for kernel in (schedule.compile(), backwards(schedule)):
-        for n, m in ((0, 3), (1, 1), (4, 7), (5, 3)):
-            sizes = {"n": n, "m": m}
-            extent = 4 * n + 4 * m + 2 * PAD
-            data = {
-                f"A{k}": rng.integers(-9, 9, (extent,) * d) for k, d in enumerate(program.ndims)
-            }
-            used = {k: v for k, v in data.items() if k in str(schedule.program.signature())}
-            wanted = ps.interpret(arrays, **{k: v.copy() for k, v in used.items()}, **sizes)
-            found = kernel(**{k: v.copy() for k, v in used.items()}, **sizes)
-            for w, f in zip(_tuple(wanted), _tuple(found), strict=True):
+    kernels = both_ways(schedule)
+    for n, m in ((0, 3), (1, 1), (4, 7), (5, 3)):
+        sizes = {"n": n, "m": m}
+        extent = 4 * n + 4 * m + 2 * PAD
+        data = {f"A{k}": rng.integers(-9, 9, (extent,) * d) for k, d in enumerate(program.ndims)}
+        used = {k: v for k, v in data.items() if k in str(schedule.program.signature())}
+        wanted = _tuple(ps.interpret(arrays, **copied(used), **sizes))
+        for kernel in kernels:
+            for w, f in zip(wanted, _tuple(kernel(**copied(used), **sizes)), strict=True):
                 np.testing.assert_array_equal(f, w)
 
 
