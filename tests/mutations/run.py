@@ -62,6 +62,8 @@ NATIVE_CALLS = ("tests/codegen/runtime/test_native_calls.py",)
 ROLLED = ("tests/codegen/passes/test_roll_borders.py",)
 PROMOTED = ("tests/codegen/passes/test_promoted.py",)
 EXTREMES = ("tests/codegen/llvm/test_extremes.py",)
+BOUNDED = ("tests/codegen/llvm/test_bounded_casts.py",)
+ELEMENTS = ("tests/lang/test_elements.py",)
 BORDERS = ("tests/codegen/passes/test_border_loads.py",)
 FULL_TILES = ("tests/codegen/passes/test_full_tiles.py",)
 MEANING = ("tests/codegen/passes/test_pass_meaning.py",)
@@ -631,6 +633,22 @@ FAULTS = (
     Fault(
         "a stride of a constant extent is a halo", "poly/sets/movement.py",
         "return found if _has_step_of_one(coordinates, p) else None", "return found", HALO,
+    ),
+    Fault(
+        "NaN becomes a lower end below 0", "codegen/ir/bounded_casts.py",
+        "at_least is not None and lo.value >= 0 and", "at_least is not None and", BOUNDED,
+    ),
+    Fault(
+        "floats hold all integers", "codegen/ir/bounded_casts.py",
+        "if value == end.value else None", "if value else None", BOUNDED,
+    ),
+    Fault(
+        "a float in a range may be beyond its integers", "codegen/llvm/casts.py",
+        "if high is not None and high <= largest:", "if high is not None:", BOUNDED,
+    ),
+    Fault(
+        "negative elements are below all ends", "lang/arguments/elements.py",
+        "lo == 0 and hi <= 1 << (8 * array.itemsize - 1)", "lo == 0", ELEMENTS,
     ),
     Fault(
         "what takes long is computed wherever it is read", "tune/inlining.py",
