@@ -293,7 +293,7 @@ class _Replacing(dict[type, Any]):
 
 def _replace_of(cls: type) -> Any:
     known: dict[str, Any] = {"_KEPT": object(), "_cls": cls}
-    kept = sorted((f for f in fields(cls) if f.init), key=lambda f: f.kw_only)
+    kept = sorted((f for f in fields(cls) if f.init), key=lambda f: bool(f.kw_only))
     listed = "".join(f", {f.name}=_KEPT" for f in kept)
     given = ", ".join((f"{f.name}=" if f.kw_only else "") + _or_kept(f.name) for f in kept)
     exec(f"def replace(self, /{', *' * bool(kept)}{listed}): return _cls({given})", known)

@@ -754,7 +754,7 @@ FAULTS = (
     ),
     Fault(
         "what is in an accumulator may be read beside", "poly/placement/accumulators.py",
-        "            if not met.intersect_params(context).is_empty():\n", "            if False:\n",
+        "        if not met.intersect_params(context).is_empty():\n", "        if False:\n",
         ("tests/poly/directives/test_accumulate.py",),
     ),
     Fault(
@@ -1277,8 +1277,8 @@ FAULTS = (
     ),
     Fault(
         "a condition of a border is not tested", "codegen/passes/full_lanes.py",
-        "self.tests.append(self._test(NEGATED[op] if fails else op, a, b))",
-        "fails or self.tests.append(self._test(op, a, b))", GOING_ROUND,
+        "return FALSE if fails else TRUE, (test,), False",
+        "return FALSE if fails else TRUE, () if fails else (test,), False", GOING_ROUND,
     ),
     Fault(
         "a condition on a remainder fails only where it cannot hold",
@@ -1368,7 +1368,8 @@ FAULTS = (
     ),
     Fault(
         "full vectors may go round at their last lane", "codegen/passes/full_lanes.py",
-        'self._test("lt", a, b)]', "]", GOING_ROUND,
+        'tests = self._test("ge", a, ix.ZERO), self._test("lt", a, b)',
+        'tests = (self._test("ge", a, ix.ZERO),)', GOING_ROUND,
     ),
     Fault(
         "floats of lanes that meet are added in a tree", "codegen/llvm/statements.py",
@@ -1456,7 +1457,8 @@ FAULTS = (
     ),
     Fault(
         "elements of a tile are looked at in one way", "codegen/ir/tiles.py",
-        "if owners.setdefault((place.buffer, element), place) != place:", "if False:", FULL_TILES,
+        "if owners.setdefault((place.buffer, element), place) is not place:", "if False:",
+        FULL_TILES,
     ),
     Fault(
         "a tile has elements beyond its end", "codegen/ir/tiles.py",

@@ -6,8 +6,9 @@ from collections.abc import Hashable, Mapping, Sequence
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, leaves_below, postorder
-from ...poly.sets.linear import add_expanded
+from ...poly.sets.linear import add_expanded, expanded
 from ...records import dataclass
+from ...remembered import remembered
 from .ir import Alloc, Buffer, Call, For, If, Lanes, Load, Stmt, Stores, children, expressions
 from .lane_number import LANE, Conditions, guard_parts, lasting
 
@@ -53,7 +54,10 @@ def place_in(
     first, step = [], []
     for x, lo in zip(index, buffer.origin, strict=True):
         terms: dict[Node, int] = {}
-        constant = add_expanded(x, 1, terms) + add_expanded(origin.get(lo, lo), -1, terms)
+        more, begin = _expanded(origin.get(lo, lo))
+        constant = add_expanded(x, 1, terms) - begin
+        for y, times in more:
+            terms[y] = terms.get(y, 0) - times
         times = 0 if lanes is None else terms.pop(lanes.var, 0)
         if lanes is not None and times:
             constant += add_expanded(lanes.lo, times, terms)
@@ -69,6 +73,13 @@ def place_in(
         for x, end in zip(element, ends, strict=True)
     )
     return made if inside else None
+
+
+@remembered
+def _expanded(node: Node) -> tuple[tuple[tuple[Node, int], ...], int]:
+    """`expanded`, of the origins of tiles: they are asked for with each access."""
+    terms, constant = expanded(node)
+    return tuple(terms.items()), constant
 
 
 class Tiles:

@@ -13,6 +13,7 @@ from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import DType, int8, int16, int32, int64
 from ...lang.nodes.nodes import Node, Op, integer, leaves_below
 from ...records import dataclass
+from ...remembered import remembered
 from ..ir.inequalities import as_sums, in_order, total
 from ..ir.ir import Lanes, dtype_of
 from ..ir.lane_number import LANE, at_lane
@@ -34,6 +35,7 @@ class FirstLanes:
         return b.compare("slt" if self.inside else "sge", listed(range(count), dtype), below)
 
 
+@remembered
 def first_lanes(condition: Node, lanes: Lanes) -> FirstLanes | None:
     """A comparison of indices as one of the number of the lane; None for others."""
     if not isinstance(condition, Op) or condition.op not in ("lt", "le", "gt", "ge"):

@@ -18,6 +18,7 @@ from ...lang.nodes.nodes import Node, Op, integer, leaves_below, postorder, repl
 from ...lang.nodes.rare import needed_first
 from ...poly.sets.lane_offsets import LaneOffsets
 from ...poly.sets.lanes import near, stride
+from ...remembered import remembered
 from ..ir import ir
 from ..ir.simplify import conjuncts
 from . import instructions, narrow
@@ -114,7 +115,7 @@ class Vectors:
     def at_lane(self, node: Node, lane: int) -> Node:
         """An expression in one of the lanes."""
         at = ix.add(self.lanes.lo, integer(lane * self.lanes.step))
-        return replaced_all((node,), {self.lanes.var: at})[0]
+        return _replaced(node, self.lanes.var, at)
 
     def stride(self, buffer: ir.Buffer, index: Node) -> int | None:
         """By how many elements an index moves from lane to lane, if that is known."""
@@ -250,3 +251,9 @@ class Vectors:
         if x not in self._splats:
             self._splats[x] = splat(self.builder, x, self.count)
         return self._splats[x]
+
+
+@remembered
+def _replaced(node: Node, var: Node, at: Node) -> Node:
+    """An expression with another one in the place of a variable."""
+    return replaced_all((node,), {var: at})[0]

@@ -11,7 +11,6 @@ constant, so that LLVM can keep the element in a register.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import (
@@ -54,17 +53,15 @@ class _Flat:
         self.origins = origins
         self._done: dict[Node, Node] = {}
         self._begin: dict[Buffer, Index] = {}
-        self._simple = cache(without_origins)
+        #: Of elements: one is loaded and stored, or loaded by several statements.
+        self._offsets: dict[tuple[Buffer, Index], Node] = {}
 
     def stmt(self, stmt: Stmt) -> Stmt:
         """A statement, with all below it."""
         made = on_expressions_of(stmt, self._expressions)
         match made:
             case Stores(stores=stores):
-                flat = [
-                    replace(s, index=(self._simple(self._offset(s.buffer, s.index)),))
-                    for s in stores
-                ]
+                flat = [replace(s, index=(self._place(s.buffer, s.index),)) for s in stores]
                 return replace(made, stores=tuple(flat))
             case Prefetch(buffer=buffer, index=index):
                 return replace(made, index=(self._offset(buffer, index),))
@@ -84,9 +81,16 @@ class _Flat:
 
     def _flat(self, node: Node) -> Node:
         if isinstance(node, Load):
-            offset = self._simple(self._offset(node.buffer, node.index))
+            offset = self._place(node.buffer, node.index)
             return Load(node.buffer, (offset,), node.guard, node.type)
         return self.origins.get(node, node)
+
+    def _place(self, buffer: Buffer, index: Index) -> Node:
+        """The offset of an element, made simple."""
+        found = self._offsets.get((buffer, index))
+        if found is None:
+            found = self._offsets[buffer, index] = without_origins(self._offset(buffer, index))
+        return found
 
     def _offset(self, buffer: Buffer, index: Index) -> Node:
         begin = self._begin.get(buffer)

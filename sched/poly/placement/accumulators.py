@@ -165,17 +165,20 @@ def _check_private(node: Accumulator, inside: Sequence[Stage], depth: int, conte
         ScheduleError: as said.
     """
     uses = [(s, a) for s in inside for a in s.statement.accesses_of(node.func)]
+    others = [(s, a) for s, a in uses if not node.holds(s, a)]
+    if not others:  # as mostly, and nothing need be known of what is held
+        return
     held = [touched_by(s, a, depth) for s, a in uses if a.is_write and node.holds(s, a)]
-    for s, a in uses:
-        if not node.holds(s, a):
-            met = union_sets(held[1:], held[0]).intersect(touched_by(s, a, depth))
-            if not met.intersect_params(context).is_empty():
-                uses_it = f"{s.name} {'writes' if a.is_write else 'reads'} {a.text}"
-                raise ScheduleError(
-                    f"{uses_it} inside of the loop too, which may be an element of the private "
-                    f"accumulator of {node.stage}",
-                    hint="a loop further inside, fission, or partition",
-                )
+    whole = union_sets(held[1:], held[0])
+    for s, a in others:
+        met = whole.intersect(touched_by(s, a, depth))
+        if not met.intersect_params(context).is_empty():
+            uses_it = f"{s.name} {'writes' if a.is_write else 'reads'} {a.text}"
+            raise ScheduleError(
+                f"{uses_it} inside of the loop too, which may be an element of the private "
+                f"accumulator of {node.stage}",
+                hint="a loop further inside, fission, or partition",
+            )
 
 
 def _check_together(parts: Sequence[Stage]) -> None:
@@ -239,7 +242,10 @@ def _begun(pure: Stage, update: Stage, chosen: list[int], depth: int) -> Set:
         ScheduleError: it does not do so in the iteration of the loops around in which that runs.
     """
     given = matched(update.statement.definition, pure.statement.definition)
-    found = _where(pure, replaced_all(tuple(update.coordinates[k] for k in chosen), given))
+    coordinates = replaced_all(tuple(update.coordinates[k] for k in chosen), given)
+    found = _where(pure, coordinates)
+    if coordinates[:depth] == pure.coordinates[:depth]:
+        return found.range()  # mostly they are written alike
     here = found.apply_range(_outermost(found, depth))
     if not here.is_equal(_where(pure, pure.coordinates[:depth])):
         raise ScheduleError(
