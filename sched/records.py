@@ -155,6 +155,8 @@ class _Slowly:
         self._cls = cls
         self._set = object.__setattr__ if frozen else setattr
         self._left = FEW
+        self._fields: dict[str, Field[Any]] | None = None
+        self._is_plain = True
 
     def is_asked(self) -> bool:
         """Whether there were few calls so far. This is one more."""
@@ -164,20 +166,25 @@ class _Slowly:
     def init(self, instance: Any, args: tuple[Any, ...], options: dict[str, Any]) -> bool:
         """Initialises an instance; False where that is left to the function that is compiled: for
         fields that are not given by position, and for all mistakes."""
-        every = fields(self._cls)
-        given = dict(zip([f.name for f in every], args)) | options  # noqa: B905 (not all are given)
-        rest = [f for f in every if f.name not in given]
-        if (
-            not self.is_asked()
-            or len(given) < len(args) + len(options)
-            or len(given) + len(rest) > len(every)
-            or any(f.kw_only or not f.init for f in every)
-            or any(f.default is f.default_factory for f in rest)
-        ):
+        if not self.is_asked():
             return False
-        for f in rest:
-            made: Any = f.default_factory
-            given[f.name] = f.default if made is MISSING else made()
+        every = self._fields
+        if every is None:
+            every = self._fields = {f.name: f for f in fields(self._cls)}
+            self._is_plain = all(f.init and not f.kw_only for f in every.values())
+        given = dict(zip(every, args))  # noqa: B905 (not all are given)
+        given.update(options)
+        if not self._is_plain or len(given) < len(args) + len(options):
+            return False
+        if given.keys() != every.keys():
+            rest = [f for name, f in every.items() if name not in given]
+            if len(given) + len(rest) > len(every):
+                return False
+            for f in rest:
+                made: Any = f.default_factory
+                if made is f.default:
+                    return False
+                given[f.name] = f.default if made is MISSING else made()
         for name, value in given.items():
             self._set(instance, name, value)
         if hasattr(instance, "__post_init__"):
