@@ -10,7 +10,6 @@ from ...cached import cached_property
 from ...lang.tensors.tensors import Func
 from ...records import dataclass
 from ..model.statements import Access, Statement
-from ..sets.budget import BudgetExceeded
 from ..sets.isl import Map, Set, isl, union_maps
 from ..sets.projections import along
 from ..tree.edits import stages
@@ -69,16 +68,13 @@ class Overwritten:
         """{ (r, [p, x]) -> (w, [p, y]) : w writes [p, y] after [p, x] is, before r reads that }
 
         Over pairs of an instance and an element, since a read may touch several.
-
-        Raises:
-            BudgetExceeded: there are too many pieces of too many divisions.
         """
         line = line_along(self.stored, axis)
         pairs = self.wanted.apply_range(line).apply_range(self.stored.reverse())
-        pairs = _meeting(pairs, self._late).intersect_params(self.known)
+        pairs = pairs.intersect(self._late).intersect_params(self.known)
         if pairs.is_empty():
             return pairs
-        first, *others = (_meeting(pairs, held) for held in self._held)
+        first, *others = (pairs.intersect(held) for held in self._held)
         return reduce(Map.union, others, first)
 
     def distances(self, axis: int) -> Set:
@@ -157,30 +153,14 @@ def _loops_of_writes(tree: Seq, func: Func) -> Iterator[Loop]:
 def _along(pairs: Map, axis: int) -> Set:
     """{ y - x : [p, x] -> [p, y] }, and more where the pairs are of many divisions: isl would take
     seconds, and little of its budget."""
-    divisions = _divisions(pairs)
+    divisions = [int(m.dim(isl.dim_type.div)) for m in pairs.get_basic_maps()]
     if max(divisions, default=0) > _MANY_DIVISIONS or sum(divisions) > _MANY_TOGETHER:
         pairs = pairs.remove_divs()
     return along(pairs.deltas(), axis)
 
 
-def _meeting(pairs: Map, others: Map) -> Map:
-    """What is in both. Refuses what isl would take many seconds for, and little of its budget: it
-    brings what each two pieces share into a normal form, with all of their divisions."""
-    own, of_others = _divisions(pairs), _divisions(others)
-    work = len(of_others) * sum(own) + len(own) * sum(of_others)
-    if work > _MUCH_WORK:
-        raise BudgetExceeded(f"{work} divisions in pieces")
-    return pairs.intersect(others)
-
-
-def _divisions(pairs: Map) -> list[int]:
-    """How many each piece has."""
-    return [int(m.dim(isl.dim_type.div)) for m in pairs.get_basic_maps()]
-
-
 _MANY_DIVISIONS = 24  # in one piece
 _MANY_TOGETHER = 2000  # in all pieces
-_MUCH_WORK = 5000  # divisions in what each two pieces share
 
 
 def line_along(stored: Map, axis: int) -> Map:
