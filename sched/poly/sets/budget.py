@@ -18,7 +18,7 @@ from .isl import CONTEXT, Val, isl
 
 _lock = forks.reentrant()
 
-BUDGET = 4_000_000
+BUDGET = 4_500_000
 """isl operations for whatever a user asks: some ten times what that takes of most programs, and
 a few seconds."""
 
