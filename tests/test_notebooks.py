@@ -73,7 +73,7 @@ EXPECTED = {
         "product": "True",
         "found": "in registers while sums run, panels of B copied, threads share jo",
         "kept": "True",
-        "edited": """s["C.update(0)"].unroll('ki')""",
+        "edited": """s["C.update(0)"].unroll('ki2')""",
         "same-bits": "[True, True]",
         "refused": "C.update(0)[i=0, j=0, k=0] reads C[0, 0]",
         "blur": "where its window slides",

@@ -15,8 +15,9 @@ from .world import World
 Sizes = dict[str, int]
 #: The values of sizes, smaller where there are many loops.
 _RANGES = {2: (0, 1, 2, 3, 5, 8), 3: (0, 1, 2, 3, 5), 9: (0, 1, 2, 3)}
-#: Those of one size, where all others are small: vectors of several registers are full then.
-_WIDE = (13, 21, 37)
+#: Those of one size in programs of few loops, where all others are small: vectors of several
+#: registers are full then.
+_WIDE = (13, 21)
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,8 @@ def _outputs(choices: Choices, functions: Functions) -> tuple[str, ...]:
 def _sizes(choices: Choices, world: World, depth: int) -> tuple[Sizes, ...]:
     values = next(v for loops, v in _RANGES.items() if depth <= loops)
     found = [{s: choices.pick(values) for s in world.sizes} for _ in range(3)]
-    wide = choices.pick(world.sizes)
-    found.append({s: choices.pick(_WIDE if s == wide else values[1:3]) for s in world.sizes})
+    wide = choices.pick(world.sizes) if depth <= 2 else ""
+    found.append({s: choices.pick(_WIDE if s == wide else values[1:4]) for s in world.sizes})
     found.append(dict.fromkeys(world.sizes, values[-1]))
     found.append(dict.fromkeys(world.sizes, choices.pick((2, 1, 0))))
     return tuple(found)
