@@ -378,3 +378,15 @@ def test_loops_that_run_over_no_dimension_are_called_neither_parallel_nor_permut
     assert not any(loop.parallel for loop in statement.loops)
     assert statement.permutable == (("i",), ("j",))
     assert statement.skewable == {}
+
+
+def test_a_set_with_gaps_may_have_no_first_value_of_a_dimension_either() -> None:
+    rows, columns, period = ps.sizes("rows columns period")
+    a, b = ps.vars("a b")
+    zero, f = ps.Func("zero"), ps.Func("f")
+    zero[a, b] = 0
+    f[a, b] = 0
+    r, s = ps.RVar("r", rows // 2, rows), ps.RVar("s", 0, columns)
+    f[0, b] &= zero[r, (s - r) % period]
+    found = ps.Schedule.auto(f)
+    assert found.to_json() == ps.Schedule.auto(f).to_json()

@@ -48,6 +48,8 @@ def extents_in_the_middle(where: Set, box: Box) -> tuple[int, ...]:
         return tuple(hi - lo + 1 for lo, hi in box)
     for k in range(len(box)):
         lo, hi = where.dim_min_val(k), where.dim_max_val(k)
+        if not (lo.is_int() and hi.is_int()):  # the first value is not there, either
+            return (*found, *(last - first + 1 for first, last in box[k:]))
         first, last = int(lo.to_python()), int(hi.to_python())
         found.append(last - first + 1)
         inside = where.fix_val(_SET, k, val((first + last) // 2))
