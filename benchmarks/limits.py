@@ -29,7 +29,7 @@ LIMITS = {
     "LSTM": "Half of the time of one thread are rows by matrices: each step loads 1 MiB of weights "
     "from the second cache for one multiply-add each. Two threads meet once a step besides.",
     "LU": "Columns of pivots are divided and updated on one thread, a third of the time of two. "
-    "Arrays that begin beside a line of the cache take a sixth longer.",
+    "Arrays that begin beside a line of the cache take longer.",
     "histogram": "A load and a store of a counter for each pixel, one pixel a cycle, as in C.",
     "product of bf16": "PyTorch has an instruction that adds two products, and rounds otherwise "
     "than operations one by one; ours widen both and multiply and add in float32.",

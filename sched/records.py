@@ -172,7 +172,7 @@ class _Slowly:
         if every is None:
             every = self._fields = {f.name: f for f in fields(self._cls)}
             self._is_plain = all(f.init and not f.kw_only for f in every.values())
-        given = dict(zip(every, args))  # noqa: B905 (not all are given)
+        given = dict(zip(every, args, strict=False))  # not all are given
         given.update(options)
         if not self._is_plain or len(given) < len(args) + len(options):
             return False

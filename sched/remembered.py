@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, wraps
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -26,7 +26,7 @@ def remembered(function: F) -> F:
     def answer(*args: Any) -> Any:
         return kept(*args) if _works else function(*args)
 
-    return answer  # type: ignore[return-value]
+    return cast(F, answer)
 
 
 def begin() -> None:
