@@ -16,6 +16,11 @@ DIVS = 500_000
 """So much work may isl put into expressing existentials by floor divisions."""
 
 
+MOST_PIECES = 400
+"""Beyond so many pieces a set is not made simpler: isl would compare each with every other one, for
+longer than any budget lasts."""
+
+
 def with_few_existentials(domain: Set) -> Set:
     """A domain or a region, simpler where its existentials are many."""
     return domain if existentials(domain) <= FEW else simpler(domain)
@@ -57,6 +62,9 @@ def within_bounds(region: Set, around: int, axis: int, value: PwAff, frame: Fram
     piece with every other one, and bounds over existentials have many pieces themselves.
 
     { x : (l, v) and (l, w) in region, v_axis <= value(x) <= w_axis }, with l the loops around
+
+    Raises:
+        BudgetExceeded: there are so many pieces that no budget would be enough.
     """
     line = along(region, axis, around)
     at = Map.from_pw_aff(value)
@@ -68,6 +76,8 @@ def within_bounds(region: Set, around: int, axis: int, value: PwAff, frame: Fram
     above = same.order_le(isl.dim_type.in_, around, isl.dim_type.out, around)
     below = same.order_ge(isl.dim_type.in_, around, isl.dim_type.out, around)
     within = line.apply(above).coalesce().intersect(line.apply(below).coalesce())
+    if within.n_basic_set() > MOST_PIECES:
+        raise BudgetExceeded(f"bounds of {within.n_basic_set()} pieces")
     return at.intersect_range(within.coalesce()).domain().coalesce()
 
 
