@@ -71,6 +71,7 @@ def page_of(processor: str, runs: Iterable[Run]) -> str:
     parts = [f"# {processor}", f"[All results](../README.md). {WRITTEN}"]
     for run in runs:
         names = [name for name in COLUMNS if any(name in line.found for line in run.lines)]
+        left_out = [name for name in COLUMNS if name not in names]
         head = ["case", "size", *names, "ratio", "of medians", "of peak", "best peer of peak"]
         versions = ", ".join(f"{peer} {version}" for peer, version in run.versions.items())
         parts += [
@@ -81,6 +82,7 @@ def page_of(processor: str, runs: Iterable[Run]) -> str:
             "\n".join(f"* {text}" for text in (*summary(run.lines), *behind(run.lines))),
             *([NOTE] if told(run.lines) else []),
             *(f"{peer} is missing: {reason}." for peer, reason in run.missing.items()),
+            *([f"Not measured: {', '.join(left_out)}."] if left_out else []),
         ]
     return "\n\n".join(parts) + "\n"
 

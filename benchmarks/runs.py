@@ -128,9 +128,13 @@ class Run:
         return next((line for line in self.lines if line.name == name), None)
 
     def save(self, order: Sequence[str]) -> Path:
-        """Keeps it, with the lines of the run kept before that were not measured anew."""
+        """Keeps it, with the lines of the run kept before that were not measured anew, or were
+        measured beside more peers."""
         kept = load(self.path)
-        lines = {line.name: line for line in (*(kept.lines if kept else ()), *self.lines)}
+        lines = {line.name: line for line in (kept.lines if kept else ())}
+        for line in self.lines:
+            if line.name not in lines or line.found.keys() >= lines[line.name].found.keys():
+                lines[line.name] = line
         self.lines = [lines[name] for name in order if name in lines]
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.write_text(json.dumps(_plain(self), indent=1) + "\n")

@@ -155,6 +155,22 @@ def test_a_run_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert kept.versions == {"polysched": "1.0", "numpy": "1.0"}
 
 
+def test_a_case_beside_fewer_peers_is_not_kept_for_one_beside_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "RESULTS", tmp_path)
+    names = [case.name for case in CASES]
+    path = _run(_line(0.5)).save(names)
+    alone = line_of(find("sgemm 1024"), [_measured("polysched", 0.25), _measured("numpy", 1.0)])
+    _run(alone, _line(1.0, name="blur")).save(names)
+    kept = load(path)
+    assert kept is not None
+    assert [(line.name, line.ours.best) for line in kept.lines] == [
+        ("sgemm 1024", 0.5),
+        ("blur", 1.0),
+    ]
+
+
 @pytest.mark.slow
 def test_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One for each processor, and one with all their means."""
@@ -166,6 +182,7 @@ def test_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert page.count("| 250 (250) | *250 (250) | missing | failed | 1.00 | 1.00 | 100% |") == 2
     assert f"## {FORCED.level}, 2 thread(s)" in page
     assert "torch is missing: not here." in page
+    assert "Not measured: auto, inductor, mullapudi, adams, numba, gcc, scipy." in page
     assert page.count("* blur: 0.25, where 0.9 is the goal. ") == 2
     assert f"| {FORCED.level} | 2 | 1.00 | 0.25 | 0.50 | 1 of 2 | blur (0.250) |" in overview
     assert len(list((tmp_path / "znver9").glob("*.svg"))) == 2
