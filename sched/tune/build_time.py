@@ -6,7 +6,7 @@ from __future__ import annotations
 from math import prod
 
 from .facts.facts import Facts, StatementFacts
-from .templates import Nest
+from .planned import Nest
 
 PROGRAM, WRITTEN = 0.02, 0.015
 """Seconds for a program, and for each of its statements that is left as it is written."""

@@ -7,10 +7,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from ..targets.target import Target
 from .effort import Effort
 from .facts.facts import StatementFacts
+from .fused import is_row
 from .places import Spot
 from .plan import NestPlan, Place, Template
+from .planned import Nest
 from .strides import gathers, interleaves, is_dense, shares, suits_vectors
-from .templates import KNOBS, NONE, Nest, Templates
+from .templates import KNOBS, NONE, Templates
 
 ROWS = (2, 4, 8)
 """Rows of a tile, beside as many as registers hold."""
@@ -100,6 +102,7 @@ class Candidates:
                 tile = reduction, self._lanes(s), columns, NONE, 1
                 yield _plan(s, "lanes", tile, parallel=parallel)
         yield from self._waves(s, spot)
+        yield from self._rows_of_two(s, spot, templates)
         for vector in (*self._vectors(s, templates.extents), NONE):
             turned = 0 if templates.turned(vector) is None else 1
             for template, taps in _arrangements(s, templates):
@@ -132,6 +135,23 @@ class Candidates:
                 for columns in self._columns(vector):
                     tile = vector, self._lanes(s), columns, NONE, 1
                     yield _plan(s, "tile", tile, parallel=parallel)
+
+    def _rows_of_two(
+        self, s: StatementFacts, spot: Spot, templates: Templates
+    ) -> Iterator[NestPlan]:
+        """Vectors along two loops that are one row in memory."""
+        if (s.func, spot.at) in self.varying or not is_row(s, templates.extents, templates.short):
+            return
+        vector, extents = len(s.loops) - 1, templates.extents[:-2]
+        stream = int(self._streams(s, spot))
+        parallel, chunks = self._threads(s, spot, extents, vector)
+        size = sum(s.operations.values()) + len(s.accesses)
+        for columns in self.effort.columns:
+            if columns == 1 or columns * size <= self.effort.code:
+                for chunk in chunks:
+                    tile = vector, self._lanes(s), columns, NONE, 1
+                    more = {"parallel": parallel, "chunk": chunk, "stream": stream, "row": 1}
+                    yield _plan(s, "rows", tile, **more)
 
     def _streams(self, s: StatementFacts, spot: Spot) -> bool:
         """Whether results are better written past the caches: nobody reads them here, and they do
@@ -182,7 +202,8 @@ class Candidates:
         """The loop that is for threads, and by how many iterations; not that of some rows."""
         if spot.at is not None:
             return NONE, [0]
-        loops = [k for k, x in enumerate(s.loops) if x.parallel and extents[k] > 1 and k != jam]
+        found = zip(s.loops, extents, strict=False)
+        loops = [k for k, (x, e) in enumerate(found) if x.parallel and e > 1 and k != jam]
         others = [k for k in loops if k != vector]
         if others:
             strips = (x for x in self.effort.strips if x < extents[others[0]])

@@ -10,7 +10,7 @@ from .decided import Partial
 from .facts.facts import StatementFacts
 from .model import Cost, Model
 from .places import Spot
-from .templates import Nest
+from .planned import Nest
 from .work import Alike, Site, alike, kept
 
 UNEVEN, SKEWED = 2.5, 1.6

@@ -9,7 +9,7 @@ from ..records import dataclass
 from .model import Cost
 from .places import Spot
 from .plan import FuncPlan, Place
-from .templates import Nest
+from .planned import Nest
 
 
 @dataclass(frozen=True, slots=True)

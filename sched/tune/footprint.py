@@ -15,13 +15,14 @@ LINE = 64
 STREAMS = 16
 """Places in memory from which a core fetches ahead at a time."""
 
-PAGE = 4096
-"""Bytes beyond which nothing is fetched ahead of its use."""
+PAGE, NEAR = 4096, 512
+"""Bytes beyond which nothing is fetched ahead of its use; and those beyond which the nearest cache
+fetches nothing ahead."""
 
 SIDE_BY_SIDE = 256.0
 """Bytes of memory that are fetched ahead where several places of a page go on, about."""
 
-JUMPS = (1e-9, 6e-9, 13e-9)
+JUMPS = (2e-9, 6e-9, 13e-9)
 """Seconds until more comes from the second cache, from the last one, and from memory, where it was
 not fetched ahead of its use; of many that are waited for at once."""
 
@@ -94,10 +95,14 @@ def footprint(each: int, elements: float, moves: Moves) -> float:
     return min(max(size, LINE), elements * (each if dense else LINE) + LINE)
 
 
-def run(t: Touch, extents: Sequence[float]) -> float:
+def run(t: Touch, extents: Sequence[float], near: int = PAGE) -> float:
     """Bytes that the innermost loops touch before they go on elsewhere, too far away to be fetched
     ahead of its use; infinite where they never do, or come back soon, to go on where they were, or
-    where nobody knows."""
+    where nobody knows.
+
+    Args:
+        near: bytes that are not too far away.
+    """
     size, places = float(t.bytes), 1.0
     for stride, extent in zip(reversed(t.strides), reversed(extents), strict=True):
         if stride == 0 or extent <= 1:
@@ -105,7 +110,7 @@ def run(t: Touch, extents: Sequence[float]) -> float:
         if stride is None:
             return inf
         step = abs(stride) * t.bytes
-        if step < max(size + LINE, PAGE):
+        if step < max(size + LINE, near):
             size += (extent - 1) * step
         else:
             places *= extent
@@ -137,12 +142,14 @@ class Level:
         speed: bytes a second that come from behind it.
         jump: seconds more where they were not fetched ahead of their use.
         is_last: whether it is memory that brings it.
+        is_first: whether it is the nearest one.
     """
 
     size: float
     speed: float
     jump: float
     is_last: bool = False
+    is_first: bool = False
 
 
 class Traffic:
@@ -162,6 +169,10 @@ class Traffic:
     def _runs(self) -> list[float]:
         return [run(t, self.extents) for t in self.touches]
 
+    @cached_property
+    def _near_runs(self) -> list[float]:
+        return [run(t, self.extents, NEAR) for t in self.touches]
+
     def seconds(self, level: Level) -> float:
         """What it takes to bring what a cache does not hold when it is needed."""
         depth = len(self.extents)
@@ -171,6 +182,7 @@ class Traffic:
         total = 0.0
         times = prod(self.extents[: at - 1])
         (_, inside), (_, around) = self._from(at), self._from(at - 1)
+        runs = self._near_runs if level.is_first else self._runs
         for k, t in enumerate(self.touches):
             # What does not change from an iteration to the next is still there, and so is what
             # neighbours have in common.
@@ -178,7 +190,7 @@ class Traffic:
             if t.strides[at - 1] != 0:
                 once = min(once * self.extents[at - 1], around[k])
             moved = 2 if t.is_write and not t.streams else 1
-            ahead = self._runs[k]
+            ahead = runs[k]
             if level.is_last and is_side_by_side(t, self.extents):
                 ahead = min(ahead, SIDE_BY_SIDE)
             total += times * once * (moved / level.speed + level.jump / ahead)

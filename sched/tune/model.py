@@ -15,7 +15,7 @@ from ..lang.nodes.dtypes import DType, as_dtype, float32
 from ..records import dataclass
 from ..targets.facts import Machine
 from .footprint import JUMPS, Level, Touch, Traffic
-from .templates import Kind
+from .planned import Kind
 
 HERTZ = 3e9
 """A usual clock: latencies and what loops cost are counted in cycles of it."""
@@ -54,7 +54,7 @@ TURN = 1.0
 GATHER = 2.5
 """Cycles for each lane of a vector whose elements are loaded or stored one by one."""
 
-COPY = 0.35
+COPY = 0.2
 """Cycles for a byte of a panel that is copied, row by row."""
 
 MISS = 1.0
@@ -158,7 +158,7 @@ class Model:
         caches = machine.target.caches
         jumps = (*JUMPS[:1] * (len(caches) - 2), *JUMPS[-2:])[-len(caches) :]
         self.levels = [
-            Level(FULL * c.bytes, machine.bandwidth(k + 2), jump, c is caches[-1])
+            Level(FULL * c.bytes, machine.bandwidth(k + 2), jump, c is caches[-1], k == 0)
             for k, (c, jump) in enumerate(zip(caches, jumps, strict=True))
         ]
         self._bytes = machine.target.vector_bytes

@@ -12,7 +12,7 @@ from .facts.facts import StatementFacts
 from .facts.windows import Window
 from .facts.written_nest import SHORT
 from .plan import Place
-from .templates import Kind, Nest
+from .planned import Kind, Nest
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +118,13 @@ class Reader:
         own = depth - len(self.spot.outer)
         return self.nest.loops[own - 1].step if own > 0 else 0
 
+    def is_row(self, depth: int) -> bool:
+        """Whether the loop at a depth is of a row that two loops make."""
+        own = depth - len(self.spot.outer)
+        if self.nest.row is None or own <= 0:
+            return False
+        return self.nest.loops[own - 1].loop == len(self.statement.loops) - 1
+
     def kinds(self) -> list[Kind]:
         """How these run."""
         return [o.kind for o in self.spot.outer] + [x.kind for x in self.nest.loops]
@@ -129,7 +136,7 @@ def spots(readers: Sequence[Reader]) -> list[Spot]:
     kinds = readers[0].kinds()
     found: list[Spot] = []
     for depth in range(1, _in_common([r.path() for r in readers]) + 1):
-        if kinds[depth - 1] in ("vector", "unrolled"):
+        if kinds[depth - 1] in ("vector", "unrolled") or any(r.is_row(depth) for r in readers):
             break
         whole = _spot(readers, depth)
         found.append(whole)
@@ -221,6 +228,8 @@ def _needed(r: Reader, depth: int) -> _Needed:
             few[k] = few[k] and not move
     if around > 0:
         for k in range(len(s.loops)):
+            if r.nest.row is not None and k >= len(s.loops) - 2:
+                continue  # nothing is computed in parts of a row: one needs it whole
             inner = [x.extent for x in r.nest.loops[around:] if x.loop == k]
             extents[k] = min(extents[k], prod(inner))
             few[k] = few[k] or any(x.loop == k for x in r.nest.loops[:around])

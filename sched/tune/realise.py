@@ -12,8 +12,8 @@ from ..poly.schedule.stages import StageHandle
 from .decided import Decided
 from .facts.facts import StatementFacts
 from .plan import Place
+from .planned import Nest, PlannedLoop
 from .splits import factor_of, splits
-from .templates import Nest, PlannedLoop
 
 
 class Refused(Exception):
@@ -170,6 +170,9 @@ class _Realisation:
         stage = self._stage(statement.name)
         if nest.turned is not None:
             self._turn(stage, statement, nest, nest.turned)
+        if nest.row is not None:
+            outer, inner = (x.name for x in statement.loops[-2:])
+            stage.fuse(outer, inner, nest.row)
         _split(stage, statement, nest)
         order = _own(nest.loops, statement)
         if order != _own(sorted(nest.loops, key=lambda x: (x.loop, -x.step)), statement):

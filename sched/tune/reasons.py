@@ -8,7 +8,8 @@ from .decided import Decided, Partial
 from .facts.facts import Facts, StatementFacts
 from .model import Cost, Model
 from .plan import NestPlan
-from .templates import NONE, Nest
+from .planned import Nest
+from .templates import NONE
 
 
 def heading(facts: Facts, model: Model) -> str:
@@ -79,7 +80,8 @@ def _arranged(s: StatementFacts, nest: Nest, threads: int) -> str:
     parts: list[str] = []
     if vector != NONE:
         across = plan.number("lanes") * plan.number("columns")
-        parts.append(f"{across} of {s.loops[vector].name}")
+        row = [x.name for x in (s.loops[-2:] if nest.row else s.loops[vector : vector + 1])]
+        parts.append(f"{across} of {' and '.join(row)}")
     if jam != NONE:
         parts.insert(0, f"{plan.number('rows')} of {s.loops[jam].name}")
     found = [f"{' by '.join(parts)} at a time"] if parts else []

@@ -11,7 +11,7 @@ from .beside import beside
 from .decided import Decided, Partial
 from .facts.facts import main_of
 from .places import ROOT, Spot
-from .templates import Nest
+from .planned import Nest
 
 if TYPE_CHECKING:
     from .search import Search

@@ -18,8 +18,8 @@ from .facts.windows import Window
 from .model import Model
 from .places import ROOT, Reader, Spot, inside, spots
 from .plan import FuncPlan
+from .planned import Nest
 from .refine import Refinement
-from .templates import Nest
 
 KINDS = ("chunk", "rows", "columns")
 """Knobs by which nests are of different use to producers."""

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from ..targets.words import Word, factor
 from .facts.facts import StatementFacts
-from .templates import Nest
+from .planned import Nest
 
 
 def splits(nest: Nest, statement: StatementFacts) -> Iterator[tuple[str, Word | int, str, str]]:
@@ -16,7 +16,7 @@ def splits(nest: Nest, statement: StatementFacts) -> Iterator[tuple[str, Word | 
     outer and the inner one."""
     for k, written in enumerate(statement.loops):
         parts = sorted((x for x in nest.loops if x.loop == k), key=lambda x: -x.step)
-        name = written.name
+        name = nest.row if nest.row and k == len(statement.loops) - 1 else written.name
         for outer, inner in pairwise(parts):
             yield name, factor_of(nest, statement, k, outer.step), outer.name, inner.name
             name = inner.name

@@ -5,29 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import ceil, prod
-from typing import Literal
 
-from ..records import dataclass
 from .facts.accesses import MemoryAccess
 from .facts.facts import StatementFacts
 from .facts.order import Spans, carried, is_in_order, is_independent
+from .fused import nest_of_row
 from .plan import NestPlan, Template
-
-Kind = Literal["serial", "parallel", "vector", "unrolled"]
+from .planned import Kind, Nest, PlannedLoop
 
 NONE = -1
 """A knob that names a loop by its number, where there is none."""
 
 KNOBS = (
     *("vector", "lanes", "columns", "jam", "rows", "parallel", "chunk", "taps", "panels", "turned"),
-    "stream",
+    *("stream", "row"),
 )
 """What plans say of loops: which one is of vectors, of how many lanes, and how many of them are
 side by side; which one is unrolled around these, by how many rows; which one is parallel, by how
 many iterations at a time (0 for one); whether reductions over a window are unrolled (1); and how
 many tiles side by side have the operand copied that they share with tiles below (0 for none);
-whether an operand is copied as a whole, so that vectors lie in memory as such (1); and whether
-results are written past the caches (1)."""
+whether an operand is copied as a whole, so that vectors lie in memory as such (1); whether results
+are written past the caches (1); and whether the innermost two loops are one, of vectors (1)."""
 
 AGAIN = 8
 """How often an array must be read to be worth a copy."""
@@ -37,57 +35,6 @@ FARTHEST = 4
 
 TAPS = 32
 """Elements of the largest window that is unrolled."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedLoop:
-    """A loop that a plan gives a statement.
-
-    Attributes:
-        name: its name.
-        loop: the number of the loop as written that it is all or a part of.
-        extent: how many iterations it has.
-        step: how far an iteration moves along the loop as written.
-        kind: how its iterations run.
-    """
-
-    name: str
-    loop: int
-    extent: int
-    step: int
-    kind: Kind = "serial"
-
-
-@dataclass(frozen=True, slots=True)
-class Nest:
-    """The loops of a statement, as a plan has them.
-
-    Attributes:
-        plan: what they are made of.
-        loops: outermost first.
-        accumulates_at: the loop in whose iterations results are accumulated in registers; None
-            where there is no such.
-        packed: the tensor of which panels are copied; None where none is.
-        turned: the tensor that is copied as a whole, its axes in the order in which loops read it;
-            None where none is.
-        streams: whether results are written past the caches.
-        skew: how many iterations of the loop behind that of rows each row is behind the one before;
-            0 where rows do not wait for each other.
-        holds: whether results are in registers: a tile of them is accumulated there, or one.
-    """
-
-    plan: NestPlan
-    loops: tuple[PlannedLoop, ...]
-    accumulates_at: str | None = None
-    packed: str | None = None
-    holds: bool = False
-    turned: str | None = None
-    streams: bool = False
-    skew: int = 0
-
-    def depth(self, name: str) -> int:
-        """At which position a loop is."""
-        return next(k for k, x in enumerate(self.loops) if x.name == name)
 
 
 class Templates:
@@ -114,6 +61,8 @@ class Templates:
             return Nest(plan, tuple(self._whole(k, knobs) for k in written))
         if plan.template == "wave":
             return self._wave(plan)
+        if knobs.get("row"):
+            return nest_of_row(self, plan)
         steps = {k: self._steps(k, knobs) for k in written}
         # The loop for threads is outermost, or where it is written if others carry dependences.
         for shared in (knobs["parallel"], NONE):

@@ -14,7 +14,7 @@ from .facts.facts import StatementFacts
 from .footprint import Touch
 from .model import Work
 from .places import OuterLoop, Spot
-from .templates import Nest, PlannedLoop
+from .planned import Nest, PlannedLoop
 
 PARTIAL = {True: 2.0, False: 4.0}
 """Full tiles that one takes which is not full: of vectors, where it is masked, and of rows, where
@@ -77,7 +77,8 @@ class Site:
         """The statement in its loops."""
         s, loops = self.statement, nest.loops
         changing = {
-            by: (*around, *[by[x.loop] for x in loops]) for by, around in self._changing.items()
+            by: (*around, *[_changes(by, x.loop, nest) for x in loops])
+            for by, around in self._changing.items()
         }
         return Work(
             (*self._extents, *self._tiles(nest)),
@@ -99,6 +100,8 @@ class Site:
             0.0 if k < stored else None if (stride := strides[y.loop]) is None else stride * y.step
             for k, y in enumerate(nest.loops)
         ]
+        if nest.packed == a.tensor and not a.is_write:
+            own = _from_panel_to_panel(own, self.statement, nest, self.whole)
         is_own = a.tensor == self.statement.func
         streams = nest.streams and a.is_write
         elements = float(a.elements)
@@ -109,13 +112,15 @@ class Site:
         loops around move a loop by parts of a tile, its first one is not full either."""
         found: list[float] = []
         seen: set[int] = set()
+        last = len(self.whole) - 1
         knobs: Mapping[str, int] | None = None
         for x in nest.loops:
             extent = float(x.extent)
             if x.step > 1 and x.loop not in seen:
                 knobs = knobs or dict(nest.plan.knobs)
                 is_moved = any(moves[x.loop] % x.step for _, moves in self.outer)
-                full, rest = divmod(max(1, self.whole[x.loop]), x.step)
+                whole = prod(self.whole[-2:]) if nest.row and x.loop == last else self.whole[x.loop]
+                full, rest = divmod(max(1, whole), x.step)
                 is_vector = any(y.loop == x.loop and y.kind == "vector" for y in nest.loops)
                 # Of a block of several tiles only those that there are, and one that is not full.
                 border = PARTIAL[is_vector] * _tile(knobs, x) / x.step
@@ -139,6 +144,11 @@ class _SiteAccess:
     count: int
     stored: int
     around: tuple[float | None, ...]
+
+
+def _changes(by: Sequence[bool], loop: int, nest: Nest) -> bool:
+    """Whether an operand changes along a loop, which may be two as they are written."""
+    return by[loop] or (nest.row is not None and loop == len(by) - 1 and by[loop - 1])
 
 
 def _waits(s: StatementFacts, loop: int) -> bool:
@@ -178,6 +188,20 @@ def _as_copied(
             step *= extents[k]
     strides[vector] = 1
     return replace(a, strides=tuple(strides))
+
+
+def _from_panel_to_panel(
+    own: Sequence[float | None], s: StatementFacts, nest: Nest, extents: Sequence[int]
+) -> list[float | None]:
+    """How far loops move in panels: those around them go on in other panels, which lie one behind
+    the other."""
+    vector, width = nest.plan.number("vector"), nest.plan.number("lanes")
+    width *= nest.plan.number("columns")
+    deep = prod(e for x, e in zip(s.loops, extents, strict=True) if x.is_reduction)
+    return [
+        float(y.step * deep) if y.loop == vector and y.step >= width and moved else moved
+        for y, moved in zip(nest.loops, own, strict=True)
+    ]
 
 
 def _copied(s: StatementFacts, spot: Spot, nest: Nest) -> Touch | None:

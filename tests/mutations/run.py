@@ -120,6 +120,7 @@ FACTS = ("tests/tune/test_facts.py",)
 VARIANTS = ("tests/tune/test_variants.py",)
 BARE = ("tests/tune/test_bare_calls.py",)
 REFINED = ("tests/tune/test_refine.py", "tests/tune/test_build_time.py")
+ROWS = ("tests/tune/test_rows.py",)
 AUTO = ("tests/tune/test_auto.py", "tests/tune/test_model.py")
 TRAVELS = ("tests/lang/travel/test_pickled_programs.py", "tests/lang/travel/test_scripts.py")
 KERNELS_TRAVEL = ("tests/codegen/runtime/test_pickled_kernels.py",)
@@ -677,6 +678,10 @@ FAULTS = (
     Fault(
         "the loop of threads is outermost or nowhere", "tune/templates.py",
         "for shared in (knobs[\"parallel\"], NONE):", "for shared in (knobs[\"parallel\"],):", AUTO,
+    ),
+    Fault(
+        "what jumps back along two loops is one row of them", "tune/fused.py",
+        "return all(_goes_on(", "return any(_goes_on(", ROWS,
     ),
     Fault(
         "rows of a wavefront are next to each other", "tune/realise.py",

@@ -13,6 +13,7 @@ from polysched.tune.facts.distances import Distance
 from polysched.tune.facts.order import carried, is_in_order, is_independent
 from polysched.tune.footprint import (
     LINE,
+    NEAR,
     STREAMS,
     Touch,
     footprint,
@@ -21,7 +22,7 @@ from polysched.tune.footprint import (
     run,
 )
 from polysched.tune.model import Cost, Model, Work
-from polysched.tune.templates import Kind
+from polysched.tune.planned import Kind
 
 V3 = machine("x86-64-v3")
 
@@ -82,6 +83,12 @@ def test_runs_end_where_loops_go_on_far_away(
     strides: tuple[float | None, ...], extents: tuple[float, ...], expected: float
 ) -> None:
     assert run(Touch(4, 1e6, False, strides), extents) == expected
+
+
+def test_the_nearest_cache_fetches_less_far_ahead() -> None:
+    rows = Touch(4, 1e6, False, (256, 1))
+    assert run(rows, (100, 64)) == float("inf")
+    assert run(rows, (100, 64), NEAR) == 4 * 64
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,63 @@
+"""The loops that a plan gives a statement, as they come out."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ..records import dataclass
+from .plan import NestPlan
+
+Kind = Literal["serial", "parallel", "vector", "unrolled"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedLoop:
+    """A loop that a plan gives a statement.
+
+    Attributes:
+        name: its name.
+        loop: the number of the loop as written that it is all or a part of.
+        extent: how many iterations it has.
+        step: how far an iteration moves along the loop as written.
+        kind: how its iterations run.
+    """
+
+    name: str
+    loop: int
+    extent: int
+    step: int
+    kind: Kind = "serial"
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """The loops of a statement, as a plan has them.
+
+    Attributes:
+        plan: what they are made of.
+        loops: outermost first.
+        accumulates_at: the loop in whose iterations results are accumulated in registers; None
+            where there is no such.
+        packed: the tensor of which panels are copied; None where none is.
+        turned: the tensor that is copied as a whole, its axes in the order in which loops read it;
+            None where none is.
+        streams: whether results are written past the caches.
+        skew: how many iterations of the loop behind that of rows each row is behind the one before;
+            0 where rows do not wait for each other.
+        holds: whether results are in registers: a tile of them is accumulated there, or one.
+        row: the name of the loop that the innermost two are; None where they are two.
+    """
+
+    plan: NestPlan
+    loops: tuple[PlannedLoop, ...]
+    accumulates_at: str | None = None
+    packed: str | None = None
+    holds: bool = False
+    turned: str | None = None
+    streams: bool = False
+    skew: int = 0
+    row: str | None = None
+
+    def depth(self, name: str) -> int:
+        """At which position a loop is."""
+        return next(k for k, x in enumerate(self.loops) if x.name == name)
