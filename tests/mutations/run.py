@@ -1194,6 +1194,24 @@ FAULTS = (
         "for delivery in ():",
     ),
     Fault(
+        "what runs in a loop with its readers is over before them", "poly/tree/times.py",
+        "return not met.loops and met.position < 0", "return met.position < 0", OBLIGATIONS,
+    ),
+    Fault(
+        "what is written again is over before it is read", "poly/proof/proof.py",
+        "if not are_written_once(a for _, a in using if a.is_write):", "if False:", OBLIGATIONS,
+    ),
+    Fault(
+        "bounds are compared without sizes", "poly/sets/products.py",
+        "(*((k, x // common) for k, x in factors), (-1, own // common))", "((-1, own // common),)",
+        ("tests/poly/sets/test_products.py",),
+    ),
+    Fault(
+        "a diagonal counts for the product of its axes", "poly/sets/products.py",
+        "        if len(axes) > 1:\n            return None\n", "",
+        ("tests/poly/sets/test_products.py",),
+    ),
+    Fault(
         "parts of a loop find what other parts compute", "poly/tree/times.py",
         "    return same and len(meeting(a, b).loops) >= fresh\n", "    return True\n",
     ),

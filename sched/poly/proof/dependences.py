@@ -7,13 +7,14 @@ write of the element is a possible source; and so it is where the last one takes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from functools import reduce
 from operator import attrgetter
 from typing import Literal
 
+from ...cached import cached_property
 from ...lang.nodes.shown import Shown
 from ...lang.nodes.tensor import Tensor
 from ...records import dataclass
@@ -21,7 +22,8 @@ from ..model.model import Model
 from ..model.statements import Access, Statement, iteration_and_element
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.isl import Map, Set, UnionMap, isl
-from ..tree.looptree import Tree, time_maps
+from ..tree.looptree import Tree, leaves, time_maps
+from ..tree.times import ScheduledStage, runs_before
 
 Kind = Literal["flow", "anti", "output"]
 
@@ -71,14 +73,49 @@ def dependences_on(tensor: Tensor, model: Model, tree: Tree) -> list[Dependence]
     reads = [a for a in accesses if not a.is_write]
     if not writes:
         return []
-    times = time_maps(tree, {a.statement for a in accesses})
+    order = _InOrder(tree, {a.statement for a in accesses})
     if are_written_once(writes):
-        return _ordered("flow", model, tensor, writes, reads, times)
+        return _ordered("flow", model, tensor, writes, reads, order)
     return [
-        *(_flow_or_more(model, tensor, reads, writes, times) if reads else []),
-        *_ordered("anti", model, tensor, reads, writes, times),
-        *_ordered("output", model, tensor, writes, writes, times),
+        *(_flow_or_more(model, tensor, reads, writes, order) if reads else []),
+        *_ordered("anti", model, tensor, reads, writes, order),
+        *_ordered("output", model, tensor, writes, writes, order),
     ]
+
+
+class _InOrder:
+    """The order in which a tree runs some statements."""
+
+    def __init__(self, tree: Tree, statements: Collection[Statement]) -> None:
+        self._tree, self._statements = tree, statements
+
+    @cached_property
+    def times(self) -> Mapping[Statement, Map]:
+        """{ instance -> time } of each."""
+        return time_maps(self._tree, self._statements)
+
+    @cached_property
+    def _formulas(self) -> Mapping[Statement, Map]:
+        # The domains are in what is touched already: their pieces need not be multiplied again.
+        several = [s for s, time in self.times.items() if time.n_basic_map() > 1]
+        return {**self.times, **{s: _formula(self.times[s]) or self.times[s] for s in several}}
+
+    @cached_property
+    def _stages(self) -> Mapping[Statement, Sequence[ScheduledStage]]:
+        found: dict[Statement, list[ScheduledStage]] = {s: [] for s in self._statements}
+        for path, stage in leaves(self._tree):
+            if stage.statement in found:
+                found[stage.statement].append(ScheduledStage(path, stage))
+        return found
+
+    def only(self, source: Statement, sink: Statement, pairs: Map) -> Map:
+        """The pairs of instances of two statements of which the first one runs first."""
+        sources, sinks = self._stages[source], self._stages[sink]
+        if all(runs_before(a, b) for a in sources for b in sinks):
+            return pairs
+        first, second = self._formulas[source], self._formulas[sink]
+        before = Map.lex_lt(first.get_space().range())
+        return pairs.intersect(first.apply_range(before).apply_range(second.reverse()))
 
 
 def are_written_once(writes: Iterable[Access]) -> bool:
@@ -115,18 +152,19 @@ def _flow_or_more(
     tensor: Tensor,
     reads: list[Access],
     writes: list[Access],
-    times: Mapping[Statement, Map],
+    order: _InOrder,
 ) -> list[Dependence]:
     """The flow dependences; from every earlier write, where it takes long to find the last one."""
     with suppress(BudgetExceeded), attempt(OPERATIONS):
+        times = order.times
         if not _is_fatal(reads, writes, times):
             return _flow(model, tensor, reads, writes, times)
         must = [w for w in writes if w.must]
         using = {a.statement: times[a.statement] for a in (*reads, *must)}
         last = _flow(model, tensor, reads, must, using) if must else []
         may = [w for w in writes if not w.must]
-        return _inexact([*last, *_ordered("flow", model, tensor, may, reads, times)])
-    return _inexact(_ordered("flow", model, tensor, writes, reads, times))
+        return _inexact([*last, *_ordered("flow", model, tensor, may, reads, order)])
+    return _inexact(_ordered("flow", model, tensor, writes, reads, order))
 
 
 def _inexact(found: Iterable[Dependence]) -> list[Dependence]:
@@ -242,20 +280,16 @@ def _ordered(
     tensor: Tensor,
     first: list[Access],
     second: list[Access],
-    times: Mapping[Statement, Map],
+    order: _InOrder,
 ) -> list[Dependence]:
     """{ x -> y : x touches an element, y writes it later }; flow: x writes it, y reads it. What is
     fresh in each iteration of loops around is read in the iteration that writes it."""
     element = iteration_and_element if kind == "flow" else attrgetter("map")
     by_pair: dict[tuple[Statement, Statement], tuple[Map, bool]] = {}
-    # The domains are in what is touched already: their pieces need not be multiplied again.
-    several = [s for s, time in times.items() if time.n_basic_map() > 1]
-    times = {**times, **{s: _formula(times[s]) or times[s] for s in several}}
     for a in first:
         for b in second:
             touched = element(a).apply_range(element(b).reverse())
-            before = _before(times[a.statement], times[b.statement])
-            found = touched.intersect(before).intersect_params(model.context)
+            found = order.only(a.statement, b.statement, touched).intersect_params(model.context)
             if not found.is_empty():
                 key = (a.statement, b.statement)
                 old, exact = by_pair.get(key, (found, True))
@@ -270,14 +304,9 @@ def _plain(relation: Map, model: Model) -> Map:
     return relation.coalesce().gist_params(model.context)
 
 
-def flow_of_all_writes(model: Model, d: Dependence, times: Mapping[Statement, Map]) -> Map:
+def flow_of_all_writes(model: Model, d: Dependence, tree: Tree) -> Map:
     """{ x -> y : x writes an element that y reads later }, whoever writes it in between."""
     writes, reads = d.source.writes_of(d.tensor), d.sink.reads_of(d.tensor)
-    (found,) = _ordered("flow", model, d.tensor, writes, reads, times)
+    using = {s for s in model.statements if s.touches(d.tensor)}
+    (found,) = _ordered("flow", model, d.tensor, writes, reads, _InOrder(tree, using))
     return found.map
-
-
-def _before(source: Map, sink: Map) -> Map:
-    """{ x -> y : time(x) < time(y) }"""
-    space = source.get_space().range()
-    return source.apply_range(Map.lex_lt(space)).apply_range(sink.reverse())

@@ -22,9 +22,15 @@ from ..sets.isl import Map, Set
 from ..sets.memo import Same
 from ..sets.smallest import smallest_point
 from ..tree.edits import stages
-from ..tree.looptree import Alloc, Seq, Tree, loops_of, producer, time_maps
-from ..tree.times import ScheduledStage, common, same_copy, scheduled_stages
-from .dependences import Dependence, dependences_on, flow_first, flow_of_all_writes
+from ..tree.looptree import Alloc, Seq, Tree, loops_of, producer
+from ..tree.times import ScheduledStage, common, runs_before, same_copy, scheduled_stages
+from .dependences import (
+    Dependence,
+    are_written_once,
+    dependences_on,
+    flow_first,
+    flow_of_all_writes,
+)
 from .instance_pairs import InstancePair, instance
 from .obligations import Coverage, Delivery, Order, Proofs
 
@@ -153,6 +159,7 @@ class Prover:
         for p in scheduled_stages(tree):
             parts.setdefault(p.stage.statement.base, []).append(p)
         kept = dict(asked)
+        asked = {t: now for t, now in asked.items() if not self._runs_before_reads(t, parts)}
         for d in self._dependences_among(asked):
             if only is not None and d.source not in only and d.sink not in only:
                 kept.pop(d.tensor, None)
@@ -162,6 +169,29 @@ class Prover:
                 yield v
         for t, now in kept.items():
             self.settled.note(t, self._as_written[t], now, self._free_on(t, relaxed), context)
+
+    def _runs_before_reads(
+        self, tensor: Tensor, parts: Mapping[Statement, Sequence[ScheduledStage]]
+    ) -> bool:
+        """Whether whatever writes a tensor is over before anything reads it, and each element is
+        written once: then no dependence can be broken, and none has to be found."""
+        using = [(s, a) for s in self._touching[tensor] for a in s.accesses_of(tensor)]
+        if not are_written_once(a for _, a in using if a.is_write):
+            return False
+        sources = [p for s, a in using if a.is_write for p in parts.get(s, ())]
+        sinks = [p for s, a in using if not a.is_write for p in parts.get(s, ())]
+        return all(_fresh_depth(a, tensor) is None for a in sources) and all(
+            runs_before(a, b) and producer(b.path, tensor) is None for a in sources for b in sinks
+        )
+
+    @cached_property
+    def _touching(self) -> dict[Tensor, list[Statement]]:
+        """By tensor, the statements that touch it."""
+        found: dict[Tensor, list[Statement]] = {t: [] for t in self._tensors}
+        for s, tensors in self._touched.items():
+            for tensor in tensors:
+                found[tensor].append(s)
+        return found
 
     def _standing(self, tree: Tree) -> dict[Tensor, Standing]:
         """For each tensor the stages that touch it, in order."""
@@ -198,13 +228,10 @@ class Prover:
     @cached_property
     def _sums_on(self) -> dict[Tensor, list[Statement]]:
         """By tensor, the statements that touch it and may accumulate in any order."""
-        found: dict[Tensor, list[Statement]] = {t: [] for t in self._tensors}
         known = self.model.memo.of
-        for s, tensors in self._touched.items():
-            if known(("sum", s.definition), partial(accumulates, s.definition)):
-                for tensor in tensors:
-                    found[tensor].append(s)
-        return found
+        every = {s: known(("sum", s.definition), partial(accumulates, s.definition))
+                 for s in self._touched}  # fmt: skip
+        return {t: [s for s in using if every[s]] for t, using in self._touching.items()}
 
     def _free_on(self, tensor: Tensor, relaxed: Relaxed) -> Free:
         """The statements on a tensor whose accumulation may run in any order."""
@@ -260,8 +287,7 @@ class Prover:
         return self.model.memo.of(("whole flow", d), partial(self._flow_of_all_writes, d))
 
     def _flow_of_all_writes(self, d: Dependence) -> Map:
-        using = [s for s, tensors in self._touched.items() if d.tensor in tensors]
-        return flow_of_all_writes(self.model, d, time_maps(self.written, using))
+        return flow_of_all_writes(self.model, d, self.written)
 
 
 def witness_text(v: Violation, pair: InstancePair) -> str:

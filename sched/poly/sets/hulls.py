@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .isl import Aff, Map, PwAff, Set, Val, dim_count, is_bounded, isl
+from .isl import Aff, BasicSet, Map, PwAff, Set, Val, dim_count, is_bounded, isl
+from .products import end_alike
 from .projections import along
 
 
@@ -63,16 +64,23 @@ def filled(where: Set, context: Set, exact: bool) -> Set:
         return hull
     if exact:
         return where
+    return hull if _all_reach(pieces, hull, context) else where
+
+
+def _all_reach(pieces: Sequence[BasicSet], hull: Set, context: Set) -> bool:
+    """Whether the extents of each piece are within a constant of the hull's, at the sizes at which
+    it has elements.
+
+    Existentials are left out, which changes ends by a constant at most: the largest integer of a
+    system of inequalities is near the largest rational, however far the inequalities are moved
+    (Cook, Gerards, Schrijver and Tardos 1986), and these are systems that sizes move.
+    """
     sets = [Set.from_basic_set(p) for p in pieces]
-    given = [s.params().intersect(context) for s in sets]
-    ends = _Ends(hull)
-    if not strided:
-        return hull if _reach(sets, ends, given) else where
-    # Sets around the pieces first, whose ends have few cases: where these fall short, so do those.
-    if not _reach([s.remove_divs() for s in sets], ends, given):
-        return where
-    own = [k for k, p in enumerate(pieces) if int(p.dim(isl.dim_type.div))]
-    return hull if _reach([sets[k] for k in own], ends, [given[k] for k in own]) else where
+    plain = [s.remove_divs() for s in sets]
+    (around,) = hull.get_basic_sets()
+    if end_alike(around, [p for s in plain for p in s.get_basic_sets()]):
+        return not any(s.intersect_params(context).is_empty() for s in sets)
+    return _reach(plain, hull, [s.params().intersect(context) for s in sets])
 
 
 def _within_bounds(where: Set, hull: Set, axes: Sequence[int], most: int = PIECES_LIMIT) -> Set:
@@ -148,31 +156,17 @@ def _is_far(distance: Val) -> bool:
     return bool(distance.is_int() and distance.gt(Val(MANY)))
 
 
-class _Ends:
-    """Where a convex set begins and ends along each axis, found when they are asked for."""
-
-    def __init__(self, hull: Set) -> None:
-        self.hull, self.count = hull, dim_count(hull)
-        self._found: dict[tuple[int, bool], PwAff] = {}
-
-    def of(self, axis: int, is_last: bool) -> PwAff:
-        """The last index along an axis, or the first one."""
-        key = axis, is_last
-        if key not in self._found:
-            self._found[key] = _end(self.hull, *key)
-        return self._found[key]
-
-
 def _end(where: Set, axis: int, is_last: bool) -> PwAff:
+    """The last index along an axis, or the first one."""
     return where.dim_max(axis) if is_last else where.dim_min(axis)
 
 
-def _reach(pieces: Sequence[Set], hull: _Ends, given: Sequence[Set]) -> bool:
+def _reach(pieces: Sequence[Set], hull: Set, given: Sequence[Set]) -> bool:
     """Whether the extents of each piece are within a constant of the hull's, at the sizes given for
     the piece. Both ends by themselves: a difference of extents has the product of their cases."""
-    for k in range(hull.count):
+    for k in range(dim_count(hull)):
         for is_last in (False, True):
-            limit = hull.of(k, is_last)
+            limit = _end(hull, k, is_last)
             for piece, sizes in zip(pieces, given, strict=True):
                 short = limit.sub(_end(piece, k, is_last)).intersect_domain(sizes)
                 short = short if is_last else short.neg()

@@ -74,6 +74,13 @@ def meeting(a: ScheduledStage, b: ScheduledStage) -> Meeting:
     return Meeting(tuple(loops), 0, tuple(private))
 
 
+def runs_before(a: ScheduledStage, b: ScheduledStage) -> bool:
+    """Whether all of one stage is over before anything of another one runs: no loop is around
+    both."""
+    met = meeting(a, b)
+    return not met.loops and met.position < 0
+
+
 def unordered(
     a: ScheduledStage, b: ScheduledStage, kind: str, tensor: object, *, relaxed: bool = False
 ) -> Map:
