@@ -1666,13 +1666,21 @@ FAULTS = (
         "lanes) is not None or not is_independent(stmt):", "lanes) is not None:", MEANING,
     ),
     Fault(
-        "the least of two zeros is the positive one", "codegen/llvm/instructions.py",
-        "\"or\" if before == \"olt\" else \"and\", first", "\"and\", first", EXTREMES,
+        "the least of two zeros is the positive one", "codegen/llvm/extrema.py",
+        "b.binary(\"or\", first, second)", "b.binary(\"and\", first, second)", EXTREMES,
     ),
     Fault(
-        "the largest of NaN and a number is any", "codegen/llvm/instructions.py",
-        "    return b.select(b.compare(\"uno\", x, y), b.like(x, float(\"nan\")), found)\n",
-        "    return found\n", EXTREMES,
+        "the largest of NaN and a number is any", "codegen/llvm/extrema.py",
+        "b.binary(\"or\", b.binary(\"and\", first, second), unordered)",
+        "b.binary(\"and\", first, second)", EXTREMES,
+    ),
+    Fault(
+        "the largest of two zeros is the negative one", "codegen/llvm/extrema.py",
+        "_MAJORITY = 0xE8", "_MAJORITY = 0xFC", EXTREMES,
+    ),
+    Fault(
+        "the least of all lanes is that of some", "codegen/llvm/extrema.py",
+        "(0, x.lanes - half)", "(0, 0)", EXTREMES,
     ),
     Fault(
         "lanes behind the end go round to the beginning", "codegen/passes/border_loads.py",

@@ -9,7 +9,7 @@ from ...lang.nodes.dtypes import DType, bool_
 from ...lang.nodes.nodes import Node, Op, postorder
 from ...records import replace
 from ..ir import ir
-from . import instructions
+from . import extrema, instructions
 from .expressions import Evaluator
 from .values import Value, constant, suffix
 from .vectors import Vectors
@@ -95,6 +95,8 @@ class Fold:
 
     def _reduced(self, op: str, x: Value) -> Value:
         """All lanes in one value."""
+        if op in ("min", "max") and extrema.serves(self.builder, x.dtype):
+            return extrema.of_all_lanes(self.builder, op, x)
         kind = {"f": 0, "i": 1, "u": 2}[x.dtype.kind]
         name = _REDUCTIONS[op][kind]
         assert name is not None

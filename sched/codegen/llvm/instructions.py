@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from ...lang.errors.errors import InternalError
 from ...lang.nodes.dtypes import DType, bfloat16, concrete, unsigned
-from . import bfloat_rounding, casts, floats, integer_functions, integers, narrow
+from . import bfloat_rounding, casts, extrema, floats, integer_functions, integers, narrow
 from .function_builder import FunctionBuilder
 from .short_payloads import PASS_ON
 from .values import Value
@@ -103,33 +103,12 @@ def _lattice(name: str, if_bool: str) -> Binary:
         if x.dtype.is_bool:
             return b.binary(if_bool, x, y)
         kind = x.dtype.kind
-        if kind == "f" and _is_shorter_apart(b, x, y):
-            return _extremum(b, "olt" if name == "min" else "ogt", x, y)
+        # Of a constant LLVM knows the sign, and whether it is NaN.
+        if extrema.serves(b, x.dtype) and x.number is None and y.number is None:
+            return extrema.extremum(b, name, x, y)
         return b.intrinsic(long if kind == "f" else ("s" if kind == "i" else "u") + name, x, y)
 
     return emit
-
-
-def _is_shorter_apart(b: FunctionBuilder, x: Value, y: Value) -> bool:
-    """Whether a minimum is best made of x86's own, which give the second operand where one is NaN
-    or both are zeros. LLVM looks at signs instead, but of a constant it knows them."""
-    is_x86 = b.target is not None and b.target.has("avx")
-    return is_x86 and x.number is None and y.number is None and not x.dtype.is_narrow
-
-
-def _extremum(b: FunctionBuilder, before: str, x: Value, y: Value) -> Value:
-    """Of two zeros one of each order is what it should be, and so is one NaN: a minimum has all
-    bits of both, which of NaN and a number are a NaN. A maximum has those that both have."""
-    bits = x.dtype.unsigned
-    first, second = (
-        b.convert("bitcast", b.select(b.compare(before, p, q), p, q), bits)
-        for p, q in ((x, y), (y, x))
-    )
-    found = b.binary("or" if before == "olt" else "and", first, second)
-    found = b.convert("bitcast", found, x.dtype)
-    if before == "olt":
-        return found
-    return b.select(b.compare("uno", x, y), b.like(x, float("nan")), found)
 
 
 def _by_kind(if_float: Binary, if_int: Binary) -> Binary:

@@ -31,3 +31,23 @@ def test_they_are_those_of_the_interpreter(dtype: ps.DType, lanes: int, target: 
     assert_same(kernel(*given), ps.interpret((low, high), *given))
     others = [np.concatenate((a, a[:3])) for a in given]  # a vector that is not full
     assert_same(kernel(*others), ps.interpret((low, high), *others))
+
+
+@pytest.mark.parametrize("target", [None, "x86-64-v3"])
+@pytest.mark.parametrize("lanes", [6, 16])
+def test_those_of_all_lanes_are_those_of_the_interpreter(lanes: int, target: str | None) -> None:
+    """Rows of which the extreme is a zero of either sign, an infinity, or NaN in any lane."""
+    m = ps.size("m")
+    x, k = ps.Input("x", ps.float32, (n, m)), ps.RVar("k", 0, m)
+    low, high = ps.Func("low", (n,)), ps.Func("high", (n,))
+    low[i], high[i] = INF, -INF
+    low[i] = ps.minimum(low[i], x[i, k])
+    high[i] = ps.maximum(high[i], x[i, k])
+    s = ps.Schedule((low, high))
+    for func in (low, high):
+        s[func].update(0).vectorize(k, lanes)
+    kernel = (s if target is None else s.for_target(target)).compile()
+    ends = ((0.0, -0.0), (-0.0, 0.0), (1.0, NAN), (-1.0, -NAN), (2.0, INF), (-2.0, -INF))
+    rows = np.array([[most] * lanes for most, _ in ends for _ in range(lanes)], np.float32)
+    rows[range(len(rows)), np.arange(len(rows)) % lanes] = np.repeat([b for _, b in ends], lanes)
+    assert_same(kernel(rows), ps.interpret((low, high), rows))
