@@ -319,9 +319,7 @@ def sliding(count: int, nested: bool) -> ps.Schedule:
 @NESTED
 def test_a_hundred_stages_slide(nested: bool) -> None:
     """Each keeps three rows, as it begins some iterations early."""
-    s = sliding(100, nested)
-    s.compile()
-    found = kept(s, n=1000, m=10)
+    found = kept(sliding(100, nested), n=1000, m=10)
     assert found == {f"f{k}": 3 * 10 * 8 for k in range(99)}
 
 
