@@ -22,6 +22,14 @@ def behind() -> ps.Func:
     return f
 
 
+def shifted() -> ps.Func:
+    """A row that begins where data say."""
+    f = ps.Func("f", (n, m))
+    k = j - at[i]
+    f[i, j] = ps.select(k >= 0, w[ps.clip(k, 0, m - 1)] + 1, 0.0)
+    return f
+
+
 def compiled(f: ps.Func, target: str | None) -> ps.Kernel:
     s = ps.Schedule(f, target=target)
     s[f].vectorize(j, LANES)
@@ -35,4 +43,16 @@ def test_it_is_loaded_once_where_a_lane_wants_it(target: str | None) -> None:
     given = {"w": np.arange(21, dtype=np.float32), "at": np.int32([0, 3, 8, 15, 20, 21, 2**29])}
     given["v"] = np.arange(100, 107, dtype=np.float32)
     expected = ps.Schedule.default(behind()).compile()(**given)
+    assert_same(as_tuple(kernel(**given)), as_tuple(expected))
+
+
+def test_full_vectors_that_begin_where_data_say_are_loaded_as_such() -> None:
+    kernel = compiled(shifted(), "x86-64-v3")
+    loads = [x for x in kernel.llvm.splitlines() if f"= load <{LANES} x float>" in x]
+    assert loads
+    compared = f"icmp sge <{LANES} x i64>"
+    full = kernel.llvm.split(loads[0])[1].split("store")[0]
+    assert compared not in full
+    given = {"w": np.arange(37, dtype=np.float32), "at": np.int32([0, 3, 8, 36, 37, 2**29])}
+    expected = ps.Schedule.default(shifted()).compile()(**given)
     assert_same(as_tuple(kernel(**given)), as_tuple(expected))
