@@ -11,6 +11,7 @@ from .fused import is_row
 from .places import Spot
 from .plan import NestPlan, Place, Template
 from .planned import Nest
+from .statements import free_loops, is_reduction, waits, waits_for_floats
 from .strides import gathers, interleaves, is_dense, shares, suits_vectors
 from .templates import KNOBS, NONE, Templates
 
@@ -80,7 +81,7 @@ class Candidates:
     def wants_tiles(self, s: StatementFacts) -> bool:
         """Whether a statement waits for itself, or reads sums: then it, or they, gain by tiles."""
         reads = (p for a in s.accesses if a.tensor != s.func for p in self._computing(a.tensor))
-        return _waits(s) or any(is_reduction(p) for p in reads)
+        return waits(s) or any(is_reduction(p) for p in reads)
 
     def _reads_others(self, s: StatementFacts) -> bool:
         """Whether it reads what may be computed in its loops."""
@@ -111,8 +112,8 @@ class Candidates:
                     tile = vector, lanes, columns, jam, rows
                     dense = is_dense(s, vector, jam, templates.extents)
                     stream = int(dense and self._streams(s, spot))
-                    parallel, chunks = self._beside(s, spot, templates, vector, (jam, rows))
-                    for chunk in chunks:
+                    found = self._shared(s, spot, templates, vector, (jam, rows))
+                    for parallel, chunk in found:
                         if jam != parallel or chunk % rows == 0:
                             knobs = {"parallel": parallel, "chunk": chunk, "taps": taps}
                             knobs |= {"turned": turned, "stream": stream}
@@ -168,7 +169,7 @@ class Candidates:
             return
         own = self.statements[s.func]
         size = sum(s.operations.values()) + len(s.accesses)
-        counts = ROWS[1:] if _waits_for_floats(s) else ROWS[:2]
+        counts = ROWS[1:] if waits_for_floats(s) else ROWS[:2]
         for jam, loop in enumerate(s.loops[:-1]):
             # What shares the loop with others must be taken apart from them, and come last.
             is_free = not loop.is_shared or (jam == 0 and len(own) > 1 and s is own[-1])
@@ -192,7 +193,7 @@ class Candidates:
 
     def _vectors(self, s: StatementFacts, extents: Sequence[int]) -> list[int]:
         """The loops that vectors suit best."""
-        loops = [k for k in _free(s) if extents[k] > 1 and suits_vectors(s, k) > 0]
+        loops = [k for k in free_loops(s) if extents[k] > 1 and suits_vectors(s, k) > 0]
         loops = [k for k in loops if gathers(s, k) * self._lanes(s) <= self.effort.gathers]
         return sorted(loops, key=lambda k: -suits_vectors(s, k))[:2]
 
@@ -211,6 +212,21 @@ class Candidates:
         if vector in loops:
             return vector, [CHUNK] if len(extents) == 1 else [BESIDE_OTHERS, CHUNK]
         return NONE, [0]
+
+    def _shared(
+        self,
+        s: StatementFacts,
+        spot: Spot,
+        templates: Templates,
+        vector: int,
+        tile: tuple[int, int],
+    ) -> list[tuple[int, int]]:
+        """The loops that may be for threads, and by how many iterations: also none, where threads
+        would be asked in each iteration of a loop around."""
+        parallel, chunks = self._beside(s, spot, templates, vector, tile)
+        found = [(parallel, chunk) for chunk in chunks]
+        is_inside = parallel > 0 and any(not x.parallel for x in s.loops[:parallel])
+        return [*found, (NONE, 0)] if is_inside and not is_reduction(s) else found
 
     def _beside(
         self,
@@ -255,8 +271,8 @@ class Candidates:
     def _jams(self, s: StatementFacts, extents: Sequence[int], vector: int) -> list[int]:
         """The loops whose iterations gain from running side by side: they share what they read, or
         do not wait for each other."""
-        loops = [k for k in _free(s) if k != vector and extents[k] > 1]
-        if not _waits(s):
+        loops = [k for k in free_loops(s) if k != vector and extents[k] > 1]
+        if not waits(s):
             short = [k for k in loops if interleaves(s, k, vector, extents)]
             loops = [k for k in loops if vector != NONE and shares(s, k)] + short
         return loops[-2:]
@@ -297,11 +313,6 @@ class Candidates:
         return max(1, self.target.vector_bytes // s.widest)
 
 
-def is_reduction(s: StatementFacts) -> bool:
-    """Whether a statement accumulates over loops of its own."""
-    return s.kind in ("reduction", "float reduction")
-
-
 def _plan(
     s: StatementFacts, template: Template, tile: tuple[int, int, int, int, int], **more: int
 ) -> NestPlan:
@@ -316,20 +327,6 @@ def _arrangements(s: StatementFacts, templates: Templates) -> list[tuple[Templat
         return [("rows", 0)]
     window: list[tuple[Template, int]] = [("tile", 1)] if templates.is_window() else []
     return [*window, ("tile", 0), ("rows", 0)]
-
-
-def _free(s: StatementFacts) -> list[int]:
-    """The loops of a statement alone that carry no dependence."""
-    return [k for k, x in enumerate(s.loops) if x.parallel and not x.is_shared]
-
-
-def _waits(s: StatementFacts) -> bool:
-    return any(not x.parallel for x in s.loops)
-
-
-def _waits_for_floats(s: StatementFacts) -> bool:
-    """Whether an iteration may wait long for the one before it."""
-    return any(name.split()[-1].startswith("float") for name in s.operations)
 
 
 def _sums(s: StatementFacts, templates: Templates, vector: int) -> list[int]:

@@ -169,7 +169,7 @@ class Model:
         compute = self._compute(work)
         moved = Traffic(work.touches, work.extents)
         memory = [moved.seconds(level) for level in self.levels]
-        if "parallel" not in work.kinds:
+        if "parallel" not in work.kinds or self.threads == 1:  # nothing is said of threads then
             return Cost(compute, tuple(memory), 0.0)
         at = work.kinds.index("parallel")
         starts, share = prod(work.extents[:at]), work.extents[at]

@@ -8,13 +8,13 @@ from dataclasses import replace
 from math import prod
 
 from ..records import dataclass
-from .candidates import is_reduction
 from .facts.accesses import MemoryAccess
 from .facts.facts import StatementFacts
 from .footprint import Touch
 from .model import Work
 from .places import OuterLoop, Spot
 from .planned import Nest, PlannedLoop
+from .statements import is_reduction
 
 PARTIAL = {True: 2.0, False: 4.0}
 """Full tiles that one takes which is not full: of vectors, where it is masked, and of rows, where

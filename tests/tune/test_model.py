@@ -144,6 +144,12 @@ def test_short_loops_are_not_handed_out() -> None:
     assert cost(work, 4).compute == cost(work).compute
 
 
+def test_one_thread_is_not_asked() -> None:
+    """Neither in each of many iterations around."""
+    kinds: tuple[Kind, ...] = ("serial", "parallel")
+    assert cost(row_by_row(kinds)).starts == 0 < cost(row_by_row(kinds), 2).starts
+
+
 def test_more_work_costs_more() -> None:
     kinds: tuple[Kind, ...] = ("serial", "vector")
     found = [cost(row_by_row(kinds, rows)).seconds for rows in (10, 100, 1000, 10000)]

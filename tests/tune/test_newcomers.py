@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from gallery.case import normal
 from gallery.execute import assert_same
 
@@ -45,6 +46,21 @@ def test_what_is_read_at_two_places_is_needed_at_both() -> None:
     assert along.steps == (0, 1)
     s = ps.Schedule.auto(f, sizes={"n": 2000, "m": 100}, threads=2, target=V3)
     assert "compute_at" not in [x.name for x in s.directives if x.stage == "d"]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_short_steps_have_vectors_and_do_not_ask_threads(threads: int) -> None:
+    """Averages of a few channels over time: a step is not worth being handed out."""
+    steps, t = ps.Size("steps"), ps.Var("t")
+    x, f = ps.Input("x", ps.float32, (steps, m)), ps.Func("f", (steps, m), ps.float32)
+    f[0, j] = x[0, j]
+    f[t, j] = 0.5 * f[t - 1, j] + 0.5 * x[t, j]
+    s = ps.Schedule.auto(f, sizes={"steps": 5000, "m": 64}, threads=threads, target=V3)
+    names = [d.name for d in s.directives]
+    assert "vectorize" in names
+    assert "parallel" not in names
+    given = normal(np.random.default_rng(1), 9, 21)
+    assert_same((own_code(s)(given),), (ps.interpret(f, given),))
 
 
 def test_the_maximum_of_all_is_in_lanes() -> None:

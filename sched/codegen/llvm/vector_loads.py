@@ -183,9 +183,9 @@ class VectorLoad:
             return self._masked_in_order(guard, step < 0)
         mask = self.vectors.known(guard)
         if step == 0:
-            indices = self.vectors.splat(self.vectors.scalar(self.vectors.at_lane(self.index, 0)))
-        else:
-            indices = self.vectors.value(self.index)
+            same = self._or_zeros(self.builder.any(mask))
+            return self.builder.select(mask, same, constant(0, self.dtype, n))
+        indices = self.vectors.value(self.index)
         places = self.vectors.evaluator.place(self.buffer, indices, is_there=False)
         memory = memory_type_name(self.dtype, n)
         name = f"llvm.masked.gather.{memory_suffix(self.dtype, n)}.v{n}p0"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...lang.nodes import index as ix
-from ...lang.nodes.dtypes import int64
+from ...lang.nodes.dtypes import DType, int64
 from ...lang.nodes.nodes import (
     Const,
     Node,
@@ -103,12 +103,19 @@ _NO_OVERFLOW = 2**62
 _MOST = 2**48
 
 
+def _is_narrow(dtype: DType) -> bool:
+    """Whether it is of integers so small that sums of them do not overflow as indices."""
+    return dtype.is_int and dtype.itemsize < int64.itemsize
+
+
 def _most(node: Node, known: Mapping[Node, int | None]) -> int | None:
     match node:
         case Const(value=value):
             return abs(int(value)) if dtype_of(node).is_int else None
         case Var() | Size():
             return _MOST
+        case Op(op="cast", operands=(x,)) if dtype_of(node) is int64 and _is_narrow(dtype_of(x)):
+            return 1 << 8 * dtype_of(x).itemsize  # whatever an element is
         case Op(op=op, operands=operands):
             parts = [known[a] for a in (operands[1:] if op == "select" else operands)]
             most = [p for p in parts if p is not None]
