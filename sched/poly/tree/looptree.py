@@ -8,7 +8,7 @@ coordinate `i` into `i // 8` and `i % 8`, and a skew into `i + t`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ...cached import cached_property
 from ...lang.errors.errors import Span
@@ -47,6 +47,16 @@ class Loop:
     def produced(self) -> list[tuple[Path, Produce]]:
         """What is computed at it and at loops below, each with the path to it from here."""
         return [(path, node) for path, node in self.below if isinstance(node, Produce)]
+
+    @cached_property
+    def kinds(self) -> frozenset[Kind]:
+        """Of which kinds it and the loops below are."""
+        return frozenset([self.kind, *(x.kind for _, x in self.below if isinstance(x, Loop))])
+
+    @cached_property
+    def has_accumulators(self) -> bool:
+        """Whether there is a private accumulator below."""
+        return any(isinstance(node, Accumulator) for _, node in self.below)
 
     @cached_property
     def loop_names(self) -> Mapping[str, tuple[str, ...]]:
@@ -182,14 +192,21 @@ class Seq:
     @cached_property
     def kinds(self) -> frozenset[Kind]:
         """Which kinds of loops there are."""
-        every = (node for nest in self.nests for _, node in nodes(nest))
-        return frozenset([node.kind for node in every if isinstance(node, Loop)])
+        return frozenset([kind for nest in self._loops for kind in nest.kinds])
 
     @cached_property
     def has_accumulators(self) -> bool:
         """Whether there is a private accumulator."""
-        every = (node for nest in self.nests for _, node in nodes(nest))
-        return any(isinstance(node, Accumulator) for node in every)
+        return any(nest.has_accumulators for nest in self._loops)
+
+    @property
+    def _loops(self) -> Iterator[Loop]:
+        """The outermost loops."""
+        for nest in self.nests:
+            if isinstance(nest, Loop):
+                yield nest
+            else:
+                yield from (node for _, node in nodes(nest) if isinstance(node, Loop))
 
     @cached_property
     def loop_names(self) -> Mapping[str, tuple[str, ...]]:
