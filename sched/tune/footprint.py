@@ -57,12 +57,17 @@ have."""
 
 
 def moves_from(t: Touch, extents: Sequence[float]) -> list[Moves]:
-    """By position, the loops from there on that change what is accessed."""
-    found: list[Moves] = [()]
-    for stride, extent in zip(reversed(t.strides), reversed(extents), strict=True):
-        changes = stride != 0 and extent != 1
-        found.append(((stride, extent), *found[-1]) if changes else found[-1])
-    return found[::-1]
+    """By position, the loops from there on that change what is accessed; the same object where the
+    loop at a position does not."""
+    moves: Moves = ()
+    found = [moves]
+    strides = t.strides
+    for k in range(len(extents) - 1, -1, -1):
+        if strides[k] != 0 and extents[k] != 1:
+            moves = ((strides[k], extents[k]), *moves)
+        found.append(moves)
+    found.reverse()
+    return found
 
 
 @lru_cache(1 << 16)
@@ -163,7 +168,9 @@ class Traffic:
     def __init__(self, touches: Sequence[Touch], extents: Sequence[float]) -> None:
         self.touches, self.extents = touches, extents
         self._moves = [moves_from(t, extents) for t in touches]
-        self._touched: dict[int, tuple[float, list[float]]] = {}
+        #: By position, bytes that the loops from there on touch of each tensor, and of all.
+        self._each: list[list[float]] = []
+        self._sums: list[float] = []
 
     @cached_property
     def _runs(self) -> list[float]:
@@ -176,12 +183,15 @@ class Traffic:
     def seconds(self, level: Level) -> float:
         """What it takes to bring what a cache does not hold when it is needed."""
         depth = len(self.extents)
-        at = next((k for k in range(depth) if self._from(k)[0] <= level.size), depth)
+        at = 0
+        while at < depth and self._from(at) > level.size:
+            at += 1
         if at == 0:
             return 0.0
         total = 0.0
         times = prod(self.extents[: at - 1])
-        (_, inside), (_, around) = self._from(at), self._from(at - 1)
+        self._from(at)
+        inside, around = self._each[at], self._each[at - 1]
         runs = self._near_runs if level.is_first else self._runs
         for k, t in enumerate(self.touches):
             # What does not change from an iteration to the next is still there, and so is what
@@ -196,11 +206,22 @@ class Traffic:
             total += times * once * (moved / level.speed + level.jump / ahead)
         return total
 
-    def _from(self, at: int) -> tuple[float, list[float]]:
-        """Bytes that the loops from a position on touch, and those of each tensor."""
-        found = self._touched.get(at)
-        if found is None:
-            moves = zip(self.touches, self._moves, strict=True)
-            each = [footprint(t.bytes, t.elements, m[at]) for t, m in moves]
-            found = self._touched[at] = sum(each), each
-        return found
+    def _from(self, at: int) -> float:
+        """Bytes that the loops from a position on touch."""
+        while len(self._sums) <= at:
+            self._next()
+        return self._sums[at]
+
+    def _next(self) -> None:
+        """Finds what is touched from the next position on: as much of a tensor as from the one
+        before, if the loop there does not change what is accessed of it."""
+        at = len(self._sums)
+        each: list[float] = []
+        for k, t in enumerate(self.touches):
+            moves = self._moves[k]
+            if at and moves[at] is moves[at - 1]:
+                each.append(self._each[at - 1][k])
+            else:
+                each.append(footprint(t.bytes, t.elements, moves[at]))
+        self._each.append(each)
+        self._sums.append(sum(each))

@@ -93,8 +93,10 @@ class Site:
         )
 
     def _touch(self, x: _SiteAccess, nest: Nest) -> Touch:
-        a = _as_copied(self.statement, x.access, nest, self.whole)
-        around = x.around if a is x.access else _around(a, self.outer, x.stored)
+        a, around = x.access, x.around
+        if nest.packed is not None or nest.turned is not None:
+            a = _as_copied(self.statement, a, nest, self.whole)
+            around = around if a is x.access else _around(a, self.outer, x.stored)
         stored, strides = x.stored - len(self.outer), a.strides
         own = [
             0.0 if k < stored else None if (stride := strides[y.loop]) is None else stride * y.step
@@ -102,8 +104,7 @@ class Site:
         ]
         if nest.packed == a.tensor and not a.is_write:
             own = _from_panel_to_panel(own, self.statement, nest, self.whole)
-        is_own = a.tensor == self.statement.func
-        streams = nest.streams and a.is_write
+        is_own, streams = a.tensor == self.statement.func, nest.streams and a.is_write
         elements = float(a.elements)
         return Touch(a.bytes, elements, a.is_write, (*around, *own), x.count, is_own, streams)
 
@@ -206,6 +207,8 @@ def _from_panel_to_panel(
 
 def _copied(s: StatementFacts, spot: Spot, nest: Nest) -> Touch | None:
     """What is copied, each element once."""
+    if nest.packed is None and nest.turned is None:
+        return None
     for a in s.accesses:
         if a.tensor in (nest.packed, nest.turned) and not a.is_write:
             moves = zip(a.strides, spot.extents(s), strict=True)

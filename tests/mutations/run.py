@@ -728,7 +728,7 @@ FAULTS = (
     ),
     Fault(
         "anti dependences are dropped", "poly/proof/dependences.py",
-        '        *_ordered("anti", model, tensor, reads, writes, times),\n', "",
+        '        *_ordered("anti", model, tensor, reads, writes, order),\n', "",
     ),
     Fault(
         "a domain is widened over what is read", "poly/proof/dependences.py",

@@ -96,7 +96,7 @@ def check_bounds_known(e: Editing) -> None:
 
 def check_private(e: Editing) -> None:
     """Whether nothing else uses what is in the private accumulator of a stage."""
-    if not any(isinstance(node, Accumulator) for _, node in e.tree.nodes):
+    if not e.tree.has_accumulators:
         return
     for path, stage in leaves(e.tree):
         if not any(isinstance(node, Accumulator) for _, node in path):

@@ -63,7 +63,7 @@ class Access:
         there = elements_there(params, own[0]) if own else None
         return found if there is None else found.intersect_range(there)
 
-    @property
+    @cached_property
     def map(self) -> Map:
         """{ instance -> element }, over the instances at which it may happen."""
         return self.reach.intersect_domain(self.domain)

@@ -29,7 +29,7 @@ from ..sets.hulls import boxed
 from ..sets.isl import Frame, Map, Set, isl, plain, union_sets
 from ..sets.projections import outer_part
 from ..tree.around import are_fixed, as_dimensions, has_own_loops, renewed, with_times
-from ..tree.edits import map_children, map_stages, stages, with_body
+from ..tree.edits import map_children, map_stages, with_body, with_nests
 from ..tree.looptree import Accumulator, Alloc, Loop, Produce, Seq, Tree
 from ..tree.stage import Stage, loop_map
 from .demand import Demand
@@ -46,9 +46,15 @@ def with_demands(model: Model, tree: Seq, before: Seq) -> Seq:
         before: a tree with demands of the same model, whose nests may be parts of this one; empty
             where there is none.
     """
-    made = _Placer(model, before.nests).node(with_storage_placed(model, tree), (), {}, [])
-    assert isinstance(made, Seq)
-    return made
+    tree = with_storage_placed(model, tree)
+    # All that a nest needs to know of what is around it is whether storage is inside of it.
+    known, placer = set(map(id, before.nests)), _Placer(model)
+    made: dict[int, Tree] = {}
+    for path, nest in reversed(tree.roots):
+        if id(nest) not in known:
+            stored = {node.func: 0 for _, node in path if isinstance(node, Alloc)}
+            made[id(nest)] = placer.node(nest, (), stored, [])
+    return with_nests(tree, made) if made else tree
 
 
 def at_root(model: Model, tree: Tree, funcs: Sequence[Func]) -> Tree:
@@ -61,10 +67,8 @@ def at_root(model: Model, tree: Tree, funcs: Sequence[Func]) -> Tree:
 
 
 class _Placer:
-    def __init__(self, model: Model, known: Sequence[Tree]) -> None:
+    def __init__(self, model: Model) -> None:
         self.model = model
-        # All that a nest needs to know of what is around it is whether storage is inside of it.
-        self._known = {id(nest): nest for nest in known}
 
     def node(
         self, node: Tree, loops: tuple[Loop, ...], stored: Mapping[Func, int], after: list[Stage]
@@ -81,9 +85,6 @@ class _Placer:
                 after.append(node)
                 return node
             case Loop(body=body):
-                if not loops and id(node) in self._known:
-                    after += reversed(list(stages(node)))
-                    return node
                 inside: list[Stage] = []
                 made = self._body(node, body, (*loops, node), stored, inside)
                 after += inside

@@ -6,7 +6,7 @@ new one that shares what it leaves alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ...lang.errors.errors import ScheduleError, Span
 from ...lang.nodes.nodes import Node
@@ -44,6 +44,9 @@ def nest_of(tree: Seq, stage: Stage, at: At) -> list[Loop]:
 def stages(tree: Tree) -> Iterator[Stage]:
     """Every stage below, in order."""
     waiting = [tree]
+    if isinstance(tree, (Loop, Seq)):
+        yield from [stage for _, stage in tree.leaves]
+        return
     while waiting:
         node = waiting.pop()
         if isinstance(node, Stage):
@@ -66,9 +69,12 @@ def changed(tree: Seq, before: Seq) -> list[tuple[Path, Stage]]:
     if tree is before:
         return []
     known = set(map(id, before.nests))
-    others = [nest for nest in tree.nests if id(nest) not in known]
-    new = {id(s) for nest in others for s in stages(nest)}
-    return [found for found in tree.leaves if id(found[1]) in new] if new else []
+    return [
+        ((*path, *inside), stage)
+        for path, nest in tree.roots
+        if id(nest) not in known
+        for inside, stage in leaves(nest)
+    ]
 
 
 def loops_around(tree: Seq, name: str) -> tuple[At, ...]:
@@ -149,6 +155,19 @@ def _mapped(node: Tree, change: Callable[[Tree, Body], Body], without: Sequence[
         left = {s.statement.func for child in body for s in own_stages(child)}
         node = replace(node, funcs=tuple(f for f in node.funcs if f in left))
     return change(node, body)
+
+
+def with_nests(tree: Seq, made: Mapping[int, Tree]) -> Seq:
+    """The tree with other nests at its root, by the ids of those whose places they take."""
+    found = _with_nests(tree, made)
+    assert isinstance(found, Seq)
+    return found
+
+
+def _with_nests(node: Tree, made: Mapping[int, Tree]) -> Tree:
+    if isinstance(node, (Seq, Alloc)):
+        return with_body(node, tuple([_with_nests(child, made) for child in node.body]))
+    return made.get(id(node), node)
 
 
 def map_stages(tree: Tree, change: Callable[[Stage], Stage]) -> Tree:

@@ -8,7 +8,7 @@ coordinate `i` into `i // 8` and `i % 8`, and a skew into `i + t`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ...cached import cached_property
 from ...lang.errors.errors import Span
@@ -21,9 +21,10 @@ from .kinds import Kind
 from .stage import Stage
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Loop:
-    """A loop; `span` is the line that made it."""
+    """A loop; `span` is the line that made it. What stands in it is listed once: a directive leaves
+    most loops of a tree as they are."""
 
     name: str
     body: tuple[Tree, ...]
@@ -31,6 +32,39 @@ class Loop:
     #: Runs over [0, full_tile), its body under a guard where there is less to do.
     full_tile: int | None = None
     span: Span | None = None
+
+    @cached_property
+    def below(self) -> list[tuple[Path, Tree]]:
+        """Every node below, with its path from here, in the order of execution."""
+        return _nodes(self)[1:]
+
+    @cached_property
+    def leaves(self) -> list[tuple[Path, Stage]]:
+        """Every stage below, with its path from here."""
+        return [(path, node) for path, node in self.below if isinstance(node, Stage)]
+
+    @cached_property
+    def produced(self) -> list[tuple[Path, Produce]]:
+        """What is computed at it and at loops below, each with the path to it from here."""
+        return [(path, node) for path, node in self.below if isinstance(node, Produce)]
+
+    @cached_property
+    def kinds(self) -> frozenset[Kind]:
+        """Of which kinds it and the loops below are."""
+        return frozenset([self.kind, *(x.kind for _, x in self.below if isinstance(x, Loop))])
+
+    @cached_property
+    def has_accumulators(self) -> bool:
+        """Whether there is a private accumulator below."""
+        return any(isinstance(node, Accumulator) for _, node in self.below)
+
+    @cached_property
+    def loop_names(self) -> Mapping[str, tuple[str, ...]]:
+        """By stage, the names of this loop and of those below around it, outermost first."""
+        return {
+            stage.name: (self.name, *[node.name for _, node in path if isinstance(node, Loop)])
+            for path, stage in self.leaves
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,40 +147,80 @@ class Seq:
         return _nodes(self)[1:]
 
     @cached_property
-    def leaves(self) -> list[tuple[Path, Stage]]:
-        """Every stage, with its path."""
-        return [(path, node) for path, node in self.nodes if isinstance(node, Stage)]
-
-    @cached_property
-    def by_name(self) -> Mapping[str, tuple[Path, Stage]]:
-        """The first stage of each name, with its path."""
-        found: dict[str, tuple[Path, Stage]] = {}
-        for path, stage in self.leaves:
-            found.setdefault(stage.name, (path, stage))
+    def roots(self) -> list[tuple[Path, Tree]]:
+        """What stands at the root, one after the other, each with the path to it through
+        storage."""
+        found: list[tuple[Path, Tree]] = []
+        waiting: list[tuple[Path, Tree]] = [((), self)]
+        while waiting:
+            path, node = waiting.pop()
+            if isinstance(node, (Seq, Alloc)):
+                waiting += [
+                    ((*path, (k, node.body[k])), node.body[k])
+                    for k in reversed(range(len(node.body)))
+                ]
+            else:
+                found.append((path, node))
         return found
-
-    @cached_property
-    def produced(self) -> list[tuple[Path, Produce]]:
-        """What is computed at loops, each with the path to it."""
-        return [(path, node) for path, node in self.nodes if isinstance(node, Produce)]
-
-    @cached_property
-    def kinds(self) -> frozenset[Kind]:
-        """Which kinds of loops there are."""
-        return frozenset([node.kind for _, node in self.nodes if isinstance(node, Loop)])
 
     @cached_property
     def nests(self) -> list[Tree]:
         """What stands at the root, one after the other, in whichever storage."""
-        return [nest for child in self.body for nest in _nests(child)]
+        return [nest for _, nest in self.roots]
+
+    @cached_property
+    def leaves(self) -> list[tuple[Path, Stage]]:
+        """Every stage, with its path."""
+        found: list[tuple[Path, Stage]] = []
+        for path, nest in self.roots:
+            found += [((*path, *inside), stage) for inside, stage in leaves(nest)]
+        return found
+
+    @cached_property
+    def by_name(self) -> Mapping[str, tuple[Path, Stage]]:
+        """The first stage of each name, with its path."""
+        return {found[1].name: found for found in reversed(self.leaves)}
+
+    @cached_property
+    def produced(self) -> list[tuple[Path, Produce]]:
+        """What is computed at loops, each with the path to it."""
+        found: list[tuple[Path, Produce]] = []
+        for path, nest in self.roots:
+            found += [((*path, *inside), node) for inside, node in produced(nest)]
+        return found
+
+    @cached_property
+    def kinds(self) -> frozenset[Kind]:
+        """Which kinds of loops there are."""
+        return frozenset([kind for nest in self._loops for kind in nest.kinds])
+
+    @cached_property
+    def has_accumulators(self) -> bool:
+        """Whether there is a private accumulator."""
+        return any(nest.has_accumulators for nest in self._loops)
+
+    @property
+    def _loops(self) -> Iterator[Loop]:
+        """The outermost loops."""
+        for nest in self.nests:
+            if isinstance(nest, Loop):
+                yield nest
+            else:
+                yield from (node for _, node in nodes(nest) if isinstance(node, Loop))
 
     @cached_property
     def loop_names(self) -> Mapping[str, tuple[str, ...]]:
         """By stage, the names of the loops around it, outermost first."""
-        return {
-            stage.name: tuple([node.name for _, node in path if isinstance(node, Loop)])
-            for path, stage in self.leaves
-        }
+        found: dict[str, tuple[str, ...]] = {}
+        for nest in self.nests:
+            if isinstance(nest, Loop):
+                found.update(nest.loop_names)
+            else:
+                found.update(
+                    (stage.name, tuple([x.name for x in loops_of(path)]))
+                    for path, stage in leaves(nest)
+                )
+        return found
 
 
 Tree = Loop | Stage | Alloc | Produce | Accumulator | Seq
@@ -167,21 +241,14 @@ def loops_as_vars(stage: str, loops: Sequence[Loop]) -> tuple[Var, ...]:
 
 def leaves(tree: Tree) -> list[tuple[Path, Stage]]:
     """Every stage with its path, in the order of execution."""
-    if isinstance(tree, Seq):
+    if isinstance(tree, (Seq, Loop)):
         return tree.leaves
     return [(path, node) for path, node in nodes(tree) if isinstance(node, Stage)]
 
 
-def _nests(tree: Tree) -> list[Tree]:
-    """The outermost nodes that are no storage."""
-    if isinstance(tree, (Seq, Alloc)):
-        return [nest for child in tree.body for nest in _nests(child)]
-    return [tree]
-
-
 def produced(tree: Tree) -> list[tuple[Path, Produce]]:
     """What is computed at loops, each with the path to it."""
-    if isinstance(tree, Seq):
+    if isinstance(tree, (Seq, Loop)):
         return tree.produced
     return [(path, node) for path, node in nodes(tree) if isinstance(node, Produce)]
 
@@ -204,7 +271,9 @@ def _nodes(tree: Tree) -> list[tuple[Path, Tree]]:
     while waiting:
         path, node = here = waiting.pop()
         found.append(here)
-        if not isinstance(node, Stage):
+        if isinstance(node, Loop) and node is not tree:
+            found += [((*path, *inside), x) for inside, x in node.below]
+        elif not isinstance(node, Stage):
             below = [((*path, (k, child)), child) for k, child in enumerate(node.body)]
             waiting += reversed(below)
     return found

@@ -27,7 +27,7 @@ class Stage:
     part: str = ""
     padding: tuple[tuple[Var, int], ...] = ()
 
-    @property
+    @cached_property
     def name(self) -> str:
         """How schedules call it."""
         return self.statement.name + self.part
