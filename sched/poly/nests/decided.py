@@ -2,7 +2,9 @@
 
 Conditions that have one value in all of them need no test: as those of a boundary in a stage that
 computes the middle of an image. A remainder of what is at most one period away from its range, as
-(x + 1) % n of a torus, needs no division, nor does the quotient.
+(x + 1) % n of a torus, needs no division, nor does the quotient. An index that is another one at
+an end of its axis, as select(x == 0, n - 1, x - 1), is so on one side of a bound, like those that
+are compared by an order.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from contextlib import suppress
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import bool_, int64
-from ...lang.nodes.nodes import Const, Node, Op, dtype_of, integer, postorder
+from ...lang.nodes.nodes import Const, Node, Op, Read, dtype_of, integer, postorder
 from ...lang.nodes.ops import COMPARISONS
 from ..sets.affine_conditions import condition
 from ..sets.budget import BudgetExceeded, attempt
@@ -38,6 +40,10 @@ def decisions(stage: Stage, context: Set, roots: tuple[Node, ...]) -> dict[Node,
             holds = visited.always(node)
             if holds is not None:
                 known[node] = Const(holds, bool_)
+    for node in _equalities(roots):
+        side = None if node in known else _one_sided(node, visited)
+        if side is not None:
+            known[node] = side
     for node in divided:
         made = _divided(node, visited)
         if made is not None:
@@ -62,6 +68,27 @@ class _Visited:
                 if self.where.is_disjoint(found.set):
                     return False
         return None
+
+
+def _equalities(roots: tuple[Node, ...]) -> dict[Op, None]:
+    """Those of integers that choose what index is read, in order."""
+    indices = [x for n in postorder(*roots) if isinstance(n, Read) for x in n.index]
+    chosen = [n.operands[0] for n in postorder(*indices) if isinstance(n, Op) and n.op == "select"]
+    compared = (n for n in postorder(*chosen) if isinstance(n, Op) and n.op in _SIDES)
+    return dict.fromkeys(n for n in compared if all(dtype_of(a).is_int for a in n.operands))
+
+
+#: By whether numbers are equal or not: what says the same of a number below the other one, or
+#: equal to it, and of one above.
+_SIDES = {"eq": ("ge", "le"), "ne": ("lt", "gt")}
+
+
+def _one_sided(node: Op, visited: _Visited) -> Node | None:
+    """An equality as an order, where one number is never beyond the other one."""
+    for never, order in zip(("gt", "lt"), _SIDES[node.op], strict=True):
+        if visited.always(ix.compare(never, *node.operands)) is False:
+            return ix.compare(order, *node.operands)
+    return None
 
 
 def _is_division(node: Op) -> bool:
