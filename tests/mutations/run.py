@@ -1651,7 +1651,7 @@ FAULTS = (
         "has_below(Load, condition) or not", "not", MEANING,
     ),
     Fault(
-        "a copy of another step is one more iteration", "codegen/passes/roll_borders.py",
+        "a copy of another step is one more iteration", "codegen/ir/copies.py",
         "start + number * step)", "start + number)", ROLLED,
     ),
     Fault(
@@ -1659,7 +1659,7 @@ FAULTS = (
         " and self.in_registers.isdisjoint(stored | loaded)", "", ROLLED,
     ),
     Fault(
-        "an expression of any value is an index of a copy", "codegen/passes/roll_borders.py",
+        "an expression of any value is an index of a copy", "codegen/ir/copies.py",
         "or _parted(node) != (base, start + number * step)", "", ROLLED,
     ),
     Fault(

@@ -106,11 +106,12 @@ class Tiles:
         return self._known[key]
 
     # what all accesses share ------------------------------------------------------------------
-    def _collect(self, stmt: Stmt, held: Conditions, inner: frozenset[Node]) -> None:
+    def _collect(self, stmt: Stmt, held: Conditions | None, inner: frozenset[Node]) -> None:
         """Notes the accesses of a statement.
 
         Args:
-            held: the conditions around it.
+            held: the conditions around it; None where a choice was made whose alternative reads the
+                same, and has conditions that the choice implies.
             inner: the variables that change while the tile lives.
         """
         if isinstance(stmt, Stores):
@@ -118,7 +119,11 @@ class Tiles:
             return
         loaded = {x.buffer for n in expressions(stmt) for x in postorder(n) if isinstance(x, Load)}
         self.buffers -= loaded | set(stmt.buffers if isinstance(stmt, Call) else ())
-        if isinstance(stmt, If) and stmt.otherwise is None:
+        if isinstance(stmt, If) and stmt.otherwise is not None and stmt.choice:
+            self._collect(stmt.body, None, inner)
+            self._collect(stmt.otherwise, held, inner)
+            return
+        if isinstance(stmt, If) and stmt.otherwise is None and held is not None:
             held |= lasting(guard_parts(stmt.condition, None), inner)
         elif isinstance(stmt, For):
             inner |= {stmt.var}
@@ -127,19 +132,19 @@ class Tiles:
         for child in children(stmt):
             self._collect(child, held, inner)
 
-    def _accesses(self, stmt: Stores, held: Conditions, inner: frozenset[Node]) -> None:
+    def _accesses(self, stmt: Stores, held: Conditions | None, inner: frozenset[Node]) -> None:
         begin = () if stmt.lanes is None else (stmt.lanes.lo,)
         for n in postorder(*begin):
             if isinstance(n, Load):
                 self._read(n, None, held)
         for s in stmt.stores:
-            kept = held | lasting(guard_parts(s.guard, stmt.lanes), inner)
+            own = lasting(guard_parts(s.guard, stmt.lanes), inner)
             self._place_of_access(s.buffer, s.index, stmt.lanes)
             guards = () if s.guard is None else (s.guard,)
             for n in postorder(*s.index, s.value, *guards):
                 if isinstance(n, Load):
                     also = lasting(guard_parts(n.guard, stmt.lanes), inner)
-                    self._read(n, stmt.lanes, kept | also)
+                    self._read(n, stmt.lanes, None if held is None else held | own | also)
 
     def _place_of_access(
         self, buffer: Buffer, index: Sequence[Node], lanes: Lanes | None
@@ -151,9 +156,9 @@ class Tiles:
             self._places[place] = None
         return place
 
-    def _read(self, load: Load, lanes: Lanes | None, held: Conditions) -> None:
+    def _read(self, load: Load, lanes: Lanes | None, held: Conditions | None) -> None:
         place = self._place_of_access(load.buffer, load.index, lanes)
-        if place is None:
+        if place is None or held is None:
             return
         if not place.moves:  # a condition on lanes says which of them add, not whether it is there
             held = frozenset(x for x in held if LANE not in leaves_below(x))

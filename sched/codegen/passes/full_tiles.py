@@ -50,6 +50,7 @@ from ..ir.ir import (
     Lanes,
     Load,
     Module,
+    Seq,
     Stmt,
     Stores,
     children,
@@ -57,6 +58,7 @@ from ..ir.ir import (
     walk,
 )
 from ..ir.lane_number import LANE, Conditions, guard_parts, in_lanes, ordered, with_guard
+from ..ir.rewrite import map_statements
 from ..ir.simplify import conjuncts
 from ..ir.tiles import Tiles
 from ..ir.versions import is_as_free
@@ -86,13 +88,26 @@ def _full(stmt: Stmt, known: tuple[Node, ...]) -> Stmt:
         case If(condition=c, body=body, otherwise=otherwise):
             made = _full(body, (*known, *conjuncts(c)))
             other = otherwise and _full(otherwise, known)
-            if stmt.choice and other is not None and is_as_free(made, other):
-                return other
+            if stmt.choice and other is not None:
+                if is_as_free(made, other):
+                    return other
+                other = _failing(other, frozenset(conjuncts(c)))
             same = made is body and other is otherwise
             return stmt if same else replace(stmt, body=made, otherwise=other)
         case _:
             made = map_children(stmt, lambda child: _full(child, known))
             return _tile(made, known) if isinstance(made, Alloc) else made
+
+
+def _failing(stmt: Stmt, conditions: frozenset[Node]) -> Stmt:
+    """A statement without choices that are made where conditions hold that do not."""
+
+    def rule(s: Stmt) -> Stmt:
+        if isinstance(s, If) and s.choice and conditions <= frozenset(conjuncts(s.condition)):
+            return s.otherwise or Seq(())
+        return s
+
+    return map_statements(stmt, rule)
 
 
 def _tile(alloc: Alloc, known: Sequence[Node]) -> Stmt:

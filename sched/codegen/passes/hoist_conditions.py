@@ -120,19 +120,18 @@ class _Hoister:
 
     def _tiles(self, stmt: Alloc) -> Stmt:
         found = _choices(stmt)
-        made = _versions(stmt, found)
-        if not isinstance(made, If) or made.otherwise is None:
-            return made
-        other = self._own(stmt, made.otherwise)
         of_loops = _of_loops(stmt)
         inner = [x for x in found if x in of_loops]
         if 0 < len(strongest(inner)) < len(strongest(found)):
-            # A third version, in which only the statements in front of loops and behind have some.
-            rest = general(stmt, set(found).difference(inner))
-            some = _versions(rest, inner)
-            if isinstance(some, If):
-                other = replace(some, body=self._own(stmt, some.body), otherwise=other)
-        return replace(made, otherwise=other)
+            # What only the statements in front of loops and behind have is tested there.
+            made = _versions(stmt, inner)
+            rest: Stmt = _choosing_behind(stmt, set(inner))
+        else:
+            made = _versions(stmt, found)
+            rest = general(stmt, set(found))
+        if not isinstance(made, If) or made.otherwise is None:
+            return made
+        return replace(made, otherwise=self._own(stmt, rest))
 
     def _own(self, stmt: Alloc, version: Stmt) -> Stmt:
         """A version of a statement with storage of its own."""
@@ -143,6 +142,15 @@ class _Hoister:
         }
         self.copies += renamed.values()
         return map_buffers(version, renamed)
+
+
+def _choosing_behind(stmt: Alloc, known: set[Node]) -> Alloc:
+    """A version of a tile that makes no choice by some conditions but in what is behind its loops:
+    it may turn out to be one for all tiles."""
+    parts = stmt.body.parts if isinstance(stmt.body, Seq) else (stmt.body,)
+    last = max(k for k, x in enumerate(parts) if any(isinstance(s, For) for s in chosen(x)))
+    made = (general(x, known) if k <= last else x for k, x in enumerate(parts))
+    return replace(stmt, body=Seq(tuple(made)))
 
 
 def _is_called(stmt: Stmt, buffer: Buffer) -> bool:

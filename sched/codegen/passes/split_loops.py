@@ -7,6 +7,15 @@ for v in [lo, hi):            for v in [lo, mid): A           mid = first v with
 
 so that one of the loops has no conditions, and its accumulators can stay in registers. Conditions
 are comparisons of affine functions of the loop, of minima of such, and of quotients of these.
+
+What is left of an unrolled loop runs once or not at all. Its copies are a loop again:
+
+for v in [mid, hi):           for v in [mid, hi):
+  if 0 < n - 4 * v: A[0]  ->    for r in [0, min(n - 4 * v, 4)): A[r]
+  ...
+  if 3 < n - 4 * v: A[3]
+
+unless storage on the stack, which may be in registers, would be accessed at an index that moves.
 """
 
 from __future__ import annotations
@@ -28,10 +37,28 @@ from ...lang.nodes.nodes import (
 from ...poly.sets.linear import expanded, is_small
 from ...poly.sets.simplify import FALSE, TRUE
 from ...records import dataclass, replace
+from ..ir.copies import first_copies
 from ..ir.inequalities import is_at_one_index, total
-from ..ir.ir import Alloc, Call, For, If, Load, Module, Seq, Stmt, Stores, map_children, walk
+from ..ir.ir import (
+    Alloc,
+    Buffer,
+    Call,
+    For,
+    If,
+    Load,
+    Module,
+    Seq,
+    Stmt,
+    Stores,
+    expressions,
+    map_children,
+    walk,
+)
 from ..ir.rewrite import map_statements, map_tree_expressions
 from ..ir.simplify import assuming, chosen, conjuncts, general
+
+FEWEST = 3
+"""Fewer copies stay copies."""
 
 FEW = 8
 """So many iterations at an end of a loop are done apart, in front of what one index has of its own.
@@ -54,7 +81,7 @@ class _Stretch:
 
 class _Splitter:
     def __init__(self) -> None:
-        self.count = 0
+        self.count = self.rests = 0
 
     def stmt(self, stmt: Stmt) -> Stmt:
         """All loops of a statement."""
@@ -99,7 +126,41 @@ class _Splitter:
         """Some of the iterations, by variables of their own."""
         copy = map_statements(replace(loop, lo=lo, hi=hi), self._renamed)
         assert isinstance(copy, For)
-        return copy
+        return replace(copy, body=self._rolled(copy.body, copy.var))
+
+    def _rolled(self, stmt: Stmt, around: Var) -> Stmt:
+        """What is left of an unrolled loop, with a loop for its copies."""
+        if not isinstance(stmt, Seq):
+            return stmt
+        parts = stmt.parts
+        made: list[Stmt] = []
+        while parts:
+            first = parts[0]
+            is_border = isinstance(first, If) and around in leaves_below(first.condition)
+            found = self._loop(parts) if is_border else None
+            loop, count = found or (first, 1)
+            made.append(loop)
+            parts = parts[count:]
+        return made[0] if len(made) == 1 else Seq(tuple(made))
+
+    def _loop(self, parts: tuple[Stmt, ...]) -> tuple[For, int] | None:
+        """A loop over the first few statements, and how many these are; None where these are no
+        copies below a bound, or should not be a loop."""
+        var = Var(f"rest#{self.rests + 1}")
+        found = first_copies(parts, var)
+        if found is None or found[1] < FEWEST or any(isinstance(s, For) for s in walk(parts[0])):
+            return None
+        copy, count = found
+        match copy:
+            case If(condition=Op(op="lt", operands=(number, end)), otherwise=None):
+                moves = var in leaves_below(end) or has_below(Load, end)
+                if number is not var or moves or _moves_in_registers(copy.body, var):
+                    return None
+                self.rests += 1
+                return For(
+                    var, ix.ZERO, _at_most(end, count), 1, "serial", copy.body, "copy"
+                ), count
+        return None
 
     def _renamed(self, stmt: Stmt) -> Stmt:
         if not isinstance(stmt, For):
@@ -108,6 +169,24 @@ class _Splitter:
         var, old = Var(f"{stmt.var.name}.{self.count}'"), stmt.var
         body = map_tree_expressions(stmt.body, lambda n: var if n is old else n)
         return replace(stmt, var=var, body=body)
+
+
+def _at_most(end: Node, count: int) -> Node:
+    match end:
+        case Op(op="min", operands=(_, Const(value=value))) if value <= count:
+            return end
+    return ix.minimum((end, integer(count)))
+
+
+def _moves_in_registers(stmt: Stmt, var: Var) -> bool:
+    """Whether an index of storage that may be in registers depends on a variable."""
+    places: list[tuple[Buffer, tuple[Node, ...]]] = []
+    for s in walk(stmt):
+        if isinstance(s, Stores):
+            places += [(x.buffer, x.index) for x in s.stores]
+        loads = [n for n in postorder(*expressions(s)) if isinstance(n, Load)]
+        places += [(n.buffer, n.index) for n in loads]
+    return any(b.kind == "stack" and var in leaves_below(x) for b, index in places for x in index)
 
 
 def _is_innermost(body: Stmt) -> bool:

@@ -126,7 +126,7 @@ def test_the_last_of_several_elements_is_carried() -> None:
         module = run(module)
     text = stmt_text(module.functions[-1].body)
     rest = text[text.index("for j in") : text.index("for j.2'")]
-    assert "f[i, j * 4] = a[i, j * 4] + f.carried0[0]" in rest
+    assert "f[i, j * 4] = a[i, j * 4] + f.carried1[0]" in rest
     assert "f[i, j * 4 + 1] = a[i, j * 4 + 1] + f[i, j * 4]" in rest
     assert "select" not in rest
 

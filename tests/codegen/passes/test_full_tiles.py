@@ -34,6 +34,7 @@ from polysched.codegen.lower import ON_LOOPS
 from polysched.codegen.passes.fill_tiles import fill_tiles
 from polysched.codegen.passes.full_tiles import full_tiles
 from polysched.interp.evaluate import Symbols
+from polysched.lang.nodes import index as ix
 from polysched.lang.nodes.dtypes import int64
 from polysched.lang.nodes.nodes import Node, Var, integer, postorder
 
@@ -142,14 +143,38 @@ def filled(s: ps.Schedule) -> Module:
 
 
 def test_a_tile_with_all_rows_needs_no_version_beside_that_of_all_borders() -> None:
-    """Both have no condition in the loop over k. The version and its storage are left out."""
+    """Both have no condition in the loop over k. The version and its storage are left out; what is
+    stored behind the loop is chosen there."""
     before = filled(tiled(product(), "auto", "padded, begun inside"))
     after = full_tiles(before)
-    assert (len(tiles(before)), len(tiles(after))) == (3, 2)
+    assert (len(tiles(before)), len(tiles(after))) == (2, 1)
     assert {b for b in after.buffers if b.kind == "stack"} == {
         b for x in tiles(after) for b in x.buffers
     }
-    assert conditions(tiles(after)[0]) == 0
+    (tile,) = tiles(after)
+    assert isinstance(tile.body, Seq)
+    *filling, last = tile.body.parts
+    assert sum(map(conditions, filling)) == 0
+    assert isinstance(last, If)
+    assert last.choice
+    assert conditions(last.body) == 0
+
+
+def test_a_border_makes_no_choice_of_full_tiles() -> None:
+    """Where versions stay apart, that of borders has no statements for tiles that are full."""
+    free, border = (loop(w, 0, 3, store(TILE, 2, add(w, 1), c)) for c in (None, lt(w, 1)))
+    both = ix.conjunction((lt(s, 3), lt(s, 5)))
+    assert both is not None
+    choice = If(both, store(y, 0, integer(1)), shown(2, even), choice=True)
+    inner = tile(zero(2), free, replace(choice, condition=lt(s, 5)))
+    kept = If(lt(s, 3), inner, tile(zero(2), border, choice), choice=True)
+    found = full_tiles(module([y], [s], kept)).functions[0].body
+    assert isinstance(found, If)
+    assert found.otherwise is not None
+    versions = [
+        [x.choice for x in walk(v) if isinstance(x, If)] for v in (found.body, found.otherwise)
+    ]
+    assert [any(x) for x in versions] == [True, False]
 
 
 def test_a_version_stays_where_a_border_costs_something_in_each_iteration() -> None:

@@ -6,13 +6,15 @@ it to take something for steady that the program itself changes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from codegen.llvm.harness import Index, add, buffer, load, loop, lt, module, mul, size, store
+import pytest
+from codegen.llvm.harness import Index, add, buffer, load, loop, lt, module, mul, node, size, store
 
 from polysched.checking.execute import Machine, Path, Touch, Write
-from polysched.codegen.ir.ir import If, Lanes, Module, Seq, Stmt, Stores
+from polysched.codegen.ir.ir import Alloc, Buffer, For, If, Lanes, Module, Seq, Stmt, Stores, walk
 from polysched.codegen.ir.verify import verify
 from polysched.codegen.lower import Pass
 from polysched.codegen.passes.border_loads import border_loads
@@ -23,11 +25,12 @@ from polysched.codegen.passes.split_loops import split_loops
 from polysched.interp.evaluate import Symbols
 from polysched.lang.nodes import index as ix
 from polysched.lang.nodes.dtypes import int64
-from polysched.lang.nodes.nodes import Var, integer
+from polysched.lang.nodes.nodes import Node, Var, integer
 from polysched.poly.tree.memory import Window
 
 n, v = size("n"), Var("v")
 x, y = buffer("x", int64, 8, kind="output"), buffer("y", int64, 8, kind="output")
+TILE = Buffer("t", int64, (integer(8),), (integer(0),), "stack")
 
 
 class Unwatched:
@@ -119,3 +122,41 @@ def test_lanes_far_apart_at_a_border_do_not_read_each_other() -> None:
     (moved,) = store(x, v, load(x, at)).stores
     for run in (full_lanes, border_loads):
         same(run, Stores((moved,), Lanes(v, ix.ZERO, 8)), x=list(range(10, 18)))
+
+
+def unrolled(copy: Callable[[Node, int], Stmt], end: Index = 7) -> For:
+    """for v: if c < min(end - 4 * v, 4): copy(4 * v + c, c)   for each c of 4"""
+    room = ix.minimum((ix.sub(node(end), mul(v, 4)), integer(4)))
+    copies = [If(lt(c, room), copy(add(mul(v, 4), c), c)) for c in range(4)]
+    return loop(v, 0, 2, Seq(tuple(copies)))
+
+
+def rests(made: Stmt) -> list[For]:
+    return [s for s in walk(made) if isinstance(s, For) and s.name == "copy"]
+
+
+@pytest.mark.parametrize("end", range(9))
+def test_what_is_left_of_an_unrolled_loop_is_a_loop(end: int) -> None:
+    """Copies run in their order: x[v] = x[v - 1] + 1."""
+    body = unrolled(
+        lambda at, _: store(x, at, add(load(x, ix.maximum((add(at, -1), ix.ZERO))), 1)), end
+    )
+    same(split_loops, body)
+    assert len(rests(split_loops(module([x, y], [n], body)).functions[0].body)) == 1
+
+
+LEFT_ALONE = {
+    "of tiles in registers": unrolled(lambda at, c: store(TILE, c, at)),
+    "of different values": unrolled(lambda at, c: store(x, at, integer(c * c))),
+    "whose number is changed": unrolled(lambda at, _: store(x, 0, at), load(x, 0)),
+}
+
+
+@pytest.mark.parametrize("case", LEFT_ALONE)
+def test_other_copies_stay(case: str) -> None:
+    parts = store(TILE, 0, integer(3)), LEFT_ALONE[case], store(y, 0, load(TILE, 0))
+    body = Alloc((TILE,), (), Seq(parts))
+    program = module([x, y, TILE], [n], body)
+    made = split_loops(program)
+    assert left(made, x=[6] * 8) == left(program, x=[6] * 8)
+    assert not rests(made.functions[0].body)

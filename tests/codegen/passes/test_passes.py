@@ -317,14 +317,15 @@ def test_loops_of_a_tile_that_only_its_copies_make_a_border() -> None:
     for run in ON_LOOPS:
         module = run(module)
     text = stmt_text(module.functions[-1].body)
-    versions = text[text.index("for jo.2") :].split("else:")
-    assert ["1 + io * 2 < n" in version for version in versions] == [True, True, False]
-    assert ["7 + jo.2 * 8 < n" in version for version in versions] == [True, False, False]
-    loops = [version[version.index("for k.2") :] for version in versions]
-    assert "if" not in loops[0]
-    inside = re.findall(r"fold .*|if .*", loops[1])
-    assert [x[:4] for x in inside[:3]] == ["fold", "fold", "if 0"]
-    assert "if 0 < min(n - io * 2, 2)" in loops[2]
+    full, border = re.split(r"(?m)^      else:$", text[text.index("if 1 + io * 2 < n:") :])
+    begin, _, behind = full.partition("for k.2")
+    for part in (begin, behind):
+        assert "          if 7 + jo.2 * 8 < n:\n" in part
+    inside = re.findall(r"fold .*|if .*", behind)
+    assert [x[:4] for x in inside[:3]] == ["fold", "fold", "if 7"]
+    begin, _, behind = border.partition("for k.2")
+    assert "7 + jo.2 * 8 < n" not in begin
+    assert "if 0 < min(n - io * 2, 2)" in behind
 
 
 def test_copies_of_skewed_rows_are_numbered_from_the_first_one() -> None:
