@@ -10,8 +10,10 @@ from gallery.registry import find
 
 import polysched as ps
 
-SIZES = {"n": 4, "c": 64, "f": 64, "h": 56, "w": 56}
-TINY = {"n": 2, "c": 3, "f": 9, "h": 17, "w": 33}
+#: Of layers, for which kernels are compiled, as they are in other libraries: what pixels and
+#: channels are apart is then part of an instruction. Images are as many as a call brings.
+LAYER = {"c": 64, "f": 64, "h": 56, "w": 56}
+POINTWISE = {"c": 256, "f": 256, "h": 28, "w": 28}
 
 
 #: From channels last to first.
@@ -26,9 +28,13 @@ def copied(s: ps.Schedule, u: Any, *layout: str) -> None:
     w.vectorize(layout[-1], ps.native)
 
 
-def relu_tiles(s: ps.Schedule, pixels: int = 2) -> None:
+def relu_tiles(s: ps.Schedule, pixels: int = 2, depth: int = 4) -> None:
     """A tile of filters by pixels of some rows in registers, and what is done with it follows at
-    once. An image with its border is in the second cache. Images on threads."""
+    once. An image with its border is in the second cache. Images on threads.
+
+    Args:
+        depth: channels in one iteration, which moves the addresses of all pixels once.
+    """
     f, o, u = s["relu"], s["O"], s["O"].update(0)
     u.split("k", ps.tile_columns, names=("ko", "k"))
     copied(s, u, "ko", "ry", "rx", "rc", "k")
@@ -40,10 +46,11 @@ def relu_tiles(s: ps.Schedule, pixels: int = 2) -> None:
     u.reorder("ko", "ry", "rx", "rc", "b", "y", "x", "k")
     for stage in (f, o, u):
         stage.vectorize("k", ps.native).unroll("k").unroll("x").unroll("y")
+    u.unroll("rc", depth)
     s["image_constant"].compute_at(f, "b").vectorize("b3", ps.native)
 
 
-def pixel_tiles(s: ps.Schedule, pixels: int = 2) -> None:
+def pixel_tiles(s: ps.Schedule, pixels: int = 2, depth: int = 4) -> None:
     """The same of each pixel by itself: a panel of filters stays in the first cache, and meets all
     pixels of some rows. It has three vectors at least, where registers are few."""
     o, u = s["O"], s["O"].update(0)
@@ -58,6 +65,7 @@ def pixel_tiles(s: ps.Schedule, pixels: int = 2) -> None:
     copied(s, u, "ko", "rc", "k")
     for stage in (o, u):
         stage.vectorize("k", ps.native).unroll("k").unroll("x").unroll("y")
+    u.unroll("rc", depth)
 
 
 def channels(s: ps.Schedule, rows: int = 7) -> None:
@@ -99,9 +107,9 @@ CASES = (
         "4 x 64-64 x 56 x 56",
         kernel="convolution",
         schedule=relu_tiles,
-        sizes=SIZES,
-        tiny=TINY | {"w": 56},
-        known={"w": 56},
+        sizes={"n": 4} | LAYER,
+        tiny={"n": 1} | LAYER,
+        known=LAYER,
         build=conv_layer,
         given=channels_last,
         result=FIRST,
@@ -113,8 +121,9 @@ CASES = (
         "4 x 256-256 x 28 x 28",
         kernel="pointwise",
         schedule=pixel_tiles,
-        sizes=SIZES | {"c": 256, "f": 256, "h": 28, "w": 28},
-        tiny=TINY,
+        sizes={"n": 4} | POINTWISE,
+        tiny={"n": 1} | POINTWISE,
+        known=POINTWISE,
         build=pointwise_conv2d,
         given=channels_last,
         result=FIRST,
