@@ -24,7 +24,7 @@ from polysched.poly.state.fields import loop_name
 from polysched.poly.state.record import Directive
 from polysched.poly.tree.edits import At, Coordinates, put, recoordinate, stages
 from polysched.poly.tree.stage import Run
-from polysched.poly.tree.times import Common, common, scheduled_stages
+from polysched.poly.tree.times import Common, common, runs_before, scheduled_stages
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")
@@ -308,6 +308,16 @@ def test_what_is_over_before_it_is_read_is_not_asked(asked: list[str]) -> None:
     assert asked == []
     s["f"].compute_at("g", "j")
     assert asked == ["f"]
+
+
+def test_what_shares_a_loop_is_not_over_before_the_other() -> None:
+    s = rows()
+    f, g = scheduled_stages(s._builder.state.tree)
+    assert runs_before(f, g)
+    assert not runs_before(g, f)
+    s["f"].compute_at("g", "i")
+    f, g = scheduled_stages(s._builder.state.tree)
+    assert not runs_before(f, g)
 
 
 def test_what_is_written_twice_is_asked(asked: list[str]) -> None:
