@@ -179,10 +179,13 @@ def test_a_directive_that_is_too_intricate(monkeypatch: pytest.MonkeyPatch) -> N
     f[i] += 1  # so that there is an order to be kept
     s = ps.Schedule(f)
     before = str(s)
-    monkeypatch.setattr(budgets, "BUDGET", -budgets.MORE + 20)
+    monkeypatch.setattr(budgets, "BUDGET", -2 * budgets.MORE + 20)
     with pytest.raises(ps.ScheduleError, match="could not be proven right in the time") as caught:
-        s["f"].split("i", 8)
-    assert (caught.value.status, caught.value.directive) == ("unproved", """s["f"].split('i', 8)""")
+        s["f.update(0)"].reverse("i")
+    assert (caught.value.status, caught.value.directive) == (
+        "unproved",
+        """s["f.update(0)"].reverse('i')""",
+    )
     monkeypatch.undo()
     assert str(s) == before
 
