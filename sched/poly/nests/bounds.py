@@ -259,7 +259,8 @@ def _agrees(c: Constraint, axis: int, step: int, offset: Aff) -> bool:
 def _strided(iterations: Set, axis: int, step: int, offset: Aff) -> Set:
     local = isl.LocalSpace.from_space(iterations.get_space())
     x = Aff.var_on_domain(local, _SET, axis)
-    return Set.from_basic_set(x.sub(offset).mod_val(val(step)).zero_basic_set())
+    # The loop begins at the floor of a quotient, also where nothing is visited since that is none.
+    return Set.from_basic_set(x.sub(offset.floor()).mod_val(val(step)).zero_basic_set())
 
 
 _MOST_KNOWN = 128
