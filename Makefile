@@ -35,8 +35,8 @@ help: ## show this list
 demo: $(VENV)/.installed-viz ## run the demo; its pictures go to demo-output/
 	$(RUN) polysched demo $(ARGS)
 
-# glibc takes large pages for what isl and LLVM allocate: a quarter of the page faults less, and a
-# few per cent of the time. Other systems do not read it.
+# glibc takes large pages for what isl and LLVM allocate: fewer page faults. Other systems do not
+# read it.
 test quick test-v3 test-one-thread test-one-core test-busy: export GLIBC_TUNABLES ?= glibc.malloc.hugetlb=1
 
 test: $(VENV)/.installed-test ## run every test
