@@ -9,7 +9,7 @@ from typing import Any
 
 from ..checking.arguments import random_arguments
 from ..lang.call.binding import bind
-from ..lang.errors.errors import user_span
+from ..lang.errors.errors import CallTypeError, CallValueError, user_span
 from ..poly.report.idle_iterations import Uncountable, sizes_from
 from ..poly.report.recomputation import instances_at
 from ..poly.schedule.schedule import Schedule
@@ -69,6 +69,26 @@ def given(schedule: Schedule, arguments: Arguments) -> Call:
     params = {k: int(v) for k, v in binding.params.items() if isinstance(v, int)}
     count = _instances(schedule, {**binding.sizes, **shapes, **params})
     return Call(arguments, None, count, binding.sizes)
+
+
+def complete(schedule: Schedule, sizes: Mapping[str, int]) -> Mapping[str, int]:
+    """Sizes from the user. Others than the program's may be among them, so that one text does for
+    many programs.
+
+    Raises:
+        CallTypeError: they are no mapping.
+        CallValueError: one is missing.
+    """
+    program = schedule.program
+    shapes = (x for x in schedule.parameters if x not in program.sizes | program.params)
+    needed = [*(x for x, size in program.sizes.items() if size.default is None), *shapes]
+    form = f"sizes={dict.fromkeys(needed, 8)}"
+    if not isinstance(sizes, Mapping):
+        raise CallTypeError(f"sizes= is a dict of numbers by name, not {sizes!r}", hint=form)
+    missing = [name for name in needed if name not in sizes]
+    if missing:
+        raise CallValueError(f"sizes= leaves out {', '.join(missing)}", hint=form)
+    return sizes
 
 
 def at(schedule: Schedule, sizes: Mapping[str, int], seed: int) -> Call:

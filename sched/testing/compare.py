@@ -60,11 +60,13 @@ def check(
         SlowCheck: so many instances run that the check takes long; with an estimate.
     """
     schedule = what if isinstance(what, Schedule) else Schedule.default(what)
+    if not isinstance(seed, int) or seed < 0:
+        raise CallValueError(f"seed= is an integer that is not negative, and {seed!r} is none")
     checker = _Checker(schedule, seed)
     if arguments:
         checker.run(calls.given(schedule, arguments))
     elif sizes is not None:
-        checker.run(calls.at(schedule, sizes, seed))
+        checker.run(calls.at(schedule, calls.complete(schedule, sizes), seed))
     else:
         checker.run_small()
 

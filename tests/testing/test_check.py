@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import types
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -261,3 +262,22 @@ def test_sizes_that_a_schedule_does_not_take_are_refused() -> None:
     s.assume(n >= 8)
     with pytest.raises(ps.CallError, match="n"):
         check(s, sizes={"n": 3})
+
+
+@pytest.mark.parametrize(
+    ("asked", "what", "hint"),
+    [
+        ({"sizes": {}}, "sizes= leaves out n, m", "sizes={'n': 8, 'm': 8}"),
+        ({"sizes": {"n": 3}}, "sizes= leaves out m", "sizes={'n': 8, 'm': 8}"),
+        ({"sizes": {"n": 3, "k": 1}}, "sizes= leaves out m", "sizes={'n': 8, 'm': 8}"),
+        ({"sizes": 8}, "sizes= is a dict of numbers by name, not 8", "sizes={'n': 8, 'm': 8}"),
+        ({"seed": -1}, "seed= is an integer that is not negative, and -1 is none", None),
+        ({"seed": "x"}, "seed= is an integer that is not negative, and 'x' is none", None),
+    ],
+)
+def test_what_cannot_be_checked_is_refused_in_the_terms_of_check(
+    asked: dict[str, Any], what: str, hint: str | None
+) -> None:
+    with pytest.raises(ps.CallError) as caught:
+        check(chain(n, m), **asked)
+    assert (caught.value.what, caught.value.hint) == (what, hint)

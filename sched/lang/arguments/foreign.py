@@ -197,7 +197,7 @@ def _by_method(given: Any) -> Any:
 
 def _has(given: Any, name: str) -> bool:
     try:
-        return getattr(given, name, None) is not None
+        return not isinstance(given, type) and getattr(given, name, None) is not None
     except Exception:
         return False
 

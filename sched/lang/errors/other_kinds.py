@@ -35,7 +35,7 @@ OTHERS: Mapping[str, Kind] = {
     "PS0701": Kind("a directive that was trusted is wrong", "checking.report testing.failures"),
     "PS0702": Kind(
         "this cannot be checked or recorded instance by instance",
-        "checking.examine testing.compare show.order",
+        "checking.examine testing.calls testing.compare show.order",
     ),
     "PS0703": Kind(
         "this cannot be drawn, or would be too much to be read",

@@ -92,6 +92,6 @@ SCHEDULES: Mapping[str, Kind] = {
     ),
     "PS0409": Kind(
         "a question why something is refused names no directive, stage or loop",
-        "poly.schedule.why_not",
+        "poly.schedule.why_not poly.schedule.queries:ScheduleQueries.legal",
     ),
 }  # fmt: skip

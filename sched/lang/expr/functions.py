@@ -46,6 +46,10 @@ def _tuple_select(args: tuple[Any, ...]) -> ExprTuple:
 
 def mux(index: ExprLike, values: Sequence[Any]) -> Any:
     """`values[index]`, the last one where the index is none of 0, 1, 2, ..."""
+    if not isinstance(values, (list, tuple)):
+        raise LanguageTypeError(
+            f"mux takes its values as a list, not as {values!r}", hint="ps.mux(i, [a, b, c])"
+        )
     if len(values) == 0:
         raise LanguageError("mux needs at least one value", hint="ps.mux(i, [a, b, c])")
     if len(values) == 1:

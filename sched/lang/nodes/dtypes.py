@@ -261,7 +261,7 @@ def as_dtype(given: object) -> DType:
         if given is None or isinstance(given, (list, tuple, dict)):
             raise TypeError
         dtype = np.dtype(given)  # type: ignore[call-overload]
-    except TypeError:
+    except (TypeError, ValueError):
         raise LanguageTypeError(f"{given!r} is not an element type", hint=_SUPPORTED) from None
     name = "bfloat16" if dtype == bfloat16.numpy else dtype.name
     if dtype.kind == "c":

@@ -105,6 +105,12 @@ def ordered_inputs(
     inputs = found
     if args is None:
         return tuple(inputs)
+    if not isinstance(args, (list, tuple)):
+        raise LanguageTypeError(
+            f"args= lists Inputs and InOuts, and {args!r} is no list",
+            where=span,
+            hint="args=(A, B)",
+        )
     for a in args:
         if not isinstance(a, (Input, InOut)):
             raise LanguageTypeError(f"args= lists Inputs and InOuts, not {a!r}", where=span)

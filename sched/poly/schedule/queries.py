@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ...lang.errors.errors import ScheduleError, user_span
+from ...lang.errors.errors import LanguageTypeError, ScheduleError, user_span
 from ...lang.errors.frames import bounded
 from ...lang.nodes.nodes import Node
 from ...lang.tensors.inout import InOut
@@ -183,6 +183,11 @@ class ScheduleQueries(WrittenSchedule):
         """Whether a directive, as one of the records of another schedule's `directives`, would be
         accepted now. Nothing changes. Where only the answer counts this is sooner than trying: no
         instances are looked for that would run in the wrong order, and no hint."""
+        if not isinstance(directive, Directive):
+            raise LanguageTypeError(
+                f"legal asks about a record of a schedule's directives, not about {directive!r}",
+                hint="s.legal(other.directives[0]), or try it: s.why_not(...)",
+            )
         return self._builder.accepts(directive)
 
     # places in the tree ---------------------------------------------------------------------------

@@ -167,7 +167,7 @@ class Schedule(WhyNot, ScheduleQueries):
 
     def loop(self, name: str) -> LoopHandle:
         """The loop of a `sequential`, or any loop of which there is only one."""
-        return LoopHandle(self, lookups.stage_in(self, name), name)
+        return LoopHandle(self, lookups.stage_in(self, str(name)), str(name))
 
     # directives -----------------------------------------------------------------------------------
     def assume(self, condition: Any) -> Self:

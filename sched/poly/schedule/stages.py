@@ -55,6 +55,12 @@ class StageHandle(LoopDirectives, BodyDirectives, PlacingDirectives, StorageDire
         return self._other("reduction", number, lambda: self._reduction(number))
 
     def _reduction(self, number: int) -> str:
+        if not isinstance(number, int):
+            raise LanguageTypeError(
+                f"the inline reductions of {self._func_name} are numbered, and {number!r} is no "
+                "number",
+                hint="reduction(0) is the first",
+            )
         made = self._stage.statement.func.history.reductions
         if not 0 <= number < len(made):
             raise ScheduleError(
