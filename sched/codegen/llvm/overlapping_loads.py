@@ -11,9 +11,9 @@ loads need is chosen from these, the end of one register and the beginning of th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ...cached import cached_property
 from ...lang.nodes.dtypes import float16, float32
 from ...lang.nodes.nodes import Node, Op, postorder
 from ...poly.sets.linear import expanded

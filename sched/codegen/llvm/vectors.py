@@ -24,8 +24,8 @@ from ..ir.simplify import conjuncts
 from . import bfloat_rounding, casts, instructions, narrow
 from .expressions import Evaluator
 from .lane_masks import FirstLanes, first_lanes, mask_type
-from .pair_lanes import evens_first
 from .overlapping_loads import OverlappingLoads
+from .pair_lanes import evens_first
 from .pair_loads import PairLoads
 from .partial_vectors import Part
 from .rows import runs_of

@@ -1,6 +1,6 @@
 """Arithmetic of constants is folded, and so are conditions that constants decide.
 
-A[0 * 16 + v]   ->   A[v]          1 < 2 and v < n   ->   v < n          if -2 >= 0: A   ->   nothing
+A[0 * 16 + v]   ->   A[v]          1 < 2 and v < n   ->   v < n
 
 What never runs is left out: where a window slides in an unrolled loop, the first copies only fill
 it. A condition that never holds would be one that no tile is full under.
