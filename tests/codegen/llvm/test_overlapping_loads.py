@@ -44,6 +44,15 @@ def test_what_is_chosen_has_the_bits_of_one_lane(begins: tuple[int, ...], lanes:
     np.testing.assert_array_equal(bits(filtered(begins, lanes), begins), wanted)
 
 
+@pytest.mark.parametrize("lanes", [16, 64])
+def test_lanes_that_go_down_are_stored_in_their_order(lanes: int) -> None:
+    s = filtered((0, 1, 2), None)
+    s["f"].reverse("i")
+    s["f"].vectorize("i", lanes)
+    wanted = bits(filtered((0, 1, 2), None), (0, 1, 2))
+    np.testing.assert_array_equal(bits(s, (0, 1, 2)), wanted)
+
+
 def widened(s: ps.Schedule) -> int:
     """How many registers are widened, in the loop over full vectors and in the rest."""
     return s.compile().asm.count("vcvtph2ps")

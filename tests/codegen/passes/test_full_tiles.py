@@ -168,7 +168,7 @@ def test_a_window_that_slides_in_an_unrolled_loop_has_full_tiles() -> None:
     f[i, j] = rows[i, j] + rows[i + 1, j] + rows[i + 2, j]
     s = ps.Schedule(f)
     with s.batch():
-        io, jo, ii, ji = s["f"].tile(i, j, 4, 8)
+        _, jo, ii, ji = s["f"].tile(i, j, 4, 8)
         s["rows"].compute_at("f", ii).store_at("f", jo).vectorize(j, 8)
         s["f"].vectorize(ji).unroll(ii)
     full, *_ = tiles(filled(s))

@@ -144,7 +144,7 @@ def test_tiled_after_and_before() -> None:
 
 
 def test_tiles_of_tiles_need_no_more_than_tiles() -> None:
-    """Blocks in blocks along both axes: which blocks are around determines the quotients in them."""
+    """Blocks in blocks along both axes: those around determine the quotients in them."""
     s = blur()
     by = s["by"]
     with s.batch():
