@@ -15,8 +15,6 @@ from gallery.registry import find
 
 import polysched as ps
 
-from .images import blur_tiles
-
 TYPES = {"f32": ps.float32, "f16": ps.float16, "bf16": ps.bfloat16}
 THIRD = 1 / 3
 
@@ -39,15 +37,21 @@ def mean(dtype: ps.DType) -> ps.Func:
     return blurred
 
 
-#: Half as many rows as there are registers of vectors: 8 or 16.
-HALF_OF_REGISTERS = (ps.rows_beside(1) + 3) // 2
+def mean_rows(s: ps.Schedule, rows: int, columns: ps.Number) -> None:
+    """Some columns of some rows, one row after the other: the sums across slide along in registers,
+    three rows at a time, so that there may be more rows and columns than registers hold."""
+    f = s["blurred"]
+    with s.batch():
+        yo, xo, y, x = f.tile("y", "x", rows, columns)
+        s["across"].compute_at(f, y).store_at(f, xo).vectorize("x", columns)
+        f.parallel(yo).vectorize(x).unroll(y)
 
-#: Two vectors of float32 are one of bfloat16, which is widened and rounded as a whole; each float16
-#: is converted for each sum across, so that more rows, which share sums, save most there.
+
+#: 16-bit floats that loads have in common are widened once: the wider, the more of them.
 MEANS: dict[str, Callable[[ps.Schedule], None]] = {
-    "f32": partial(blur_tiles, columns=2 * ps.native),
-    "f16": partial(blur_tiles, rows=HALF_OF_REGISTERS),
-    "bf16": partial(blur_tiles, rows=16, columns=2 * ps.native),
+    "f32": partial(mean_rows, rows=8, columns=2 * ps.native),
+    "f16": partial(mean_rows, rows=24, columns=4 * ps.native),
+    "bf16": partial(mean_rows, rows=16, columns=4 * ps.native),
 }
 
 

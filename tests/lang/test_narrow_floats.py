@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import platform
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 import polysched as ps
 from polysched.lang.arithmetic.fma import round_fraction
 from polysched.lang.nodes import bfloat
+from polysched.lang.nodes.dtypes import ALL
 
 n, i = ps.size("n"), ps.vars("i")
 X86 = platform.machine() == "x86_64"
@@ -150,13 +152,29 @@ def test_2_1_the_interpreter_rounds_as_the_compiled_code_does(dtype):
     assert np.array_equal(bits_of(dtype, meant), nearest(dtype, words))
 
 
-@pytest.mark.parametrize("other", [ps.int8, ps.int16, ps.int32, ps.float16, ps.float64], ids=str)
-def test_2_1_types_beside_bfloat16(other):
-    a, b = ps.Input("a", ps.bfloat16, (n,)), ps.Input("b", other, (n,))
-    f = ps.Func("f", (n,))
-    f[i] = a[i] + b[i]
-    wanted = {"int8": ps.bfloat16, "int32": ps.float64, "float64": ps.float64}
-    assert f.dtype is wanted.get(other.name, ps.float32)
+OPERATORS = {
+    "+": operator.add, "//": operator.floordiv, "/": operator.truediv, "<": operator.lt,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("other", ALL, ids=str)
+@TYPES
+def test_2_1_types_beside_narrow_floats(dtype, other):
+    """Those of the table, which are those of the operators of NumPy and ml_dtypes."""
+    if other.is_float and other is not dtype:
+        wanted = ps.float32 if other.is_narrow else other
+    else:
+        by_bytes = {1: dtype, 2: ps.float32}
+        wanted = dtype if other is dtype else by_bytes.get(other.itemsize, ps.float64)
+    a, b = ps.Input("a", dtype, (n,)), ps.Input("b", other, (n,))
+    arrays = [x.array([1]) for x in (dtype, other)]
+    is_known = all(x.dtype.names is None for x in arrays)  # as records bfloat16s have no operators
+    for name, apply in OPERATORS.items():
+        f, chosen = ps.Func("f", (n,)), ps.Func("chosen", (n,))
+        f[i], chosen[i] = apply(a[i], b[i]), ps.select(i > 2, b[i], a[i])
+        assert f.dtype is (ps.bool_ if name == "<" else wanted)
+        assert chosen.dtype is wanted
+        assert not is_known or apply(*arrays).dtype == f.dtype.numpy
 
 
 @pytest.mark.parametrize("given", [np.uint16, np.float16, np.float32])

@@ -66,6 +66,7 @@ BOUNDED = ("tests/codegen/llvm/test_bounded_casts.py",)
 ELEMENTS = ("tests/lang/test_elements.py",)
 BORDERS = ("tests/codegen/passes/test_border_loads.py",)
 FULL_TILES = ("tests/codegen/passes/test_full_tiles.py",)
+OVERLAPPING = ("tests/codegen/llvm/test_overlapping_loads.py",)
 MEANING = ("tests/codegen/passes/test_pass_meaning.py",)
 
 
@@ -1661,6 +1662,48 @@ FAULTS = (
     Fault(
         "an expression of any value is an index of a copy", "codegen/ir/copies.py",
         "or _parted(node) != (base, start + number * step)", "", ROLLED,
+    ),
+    Fault(
+        "copies may differ in their operators", "codegen/ir/copies.py",
+        " and b.with_args(a.args) is a", "", ROLLED,
+    ),
+    Fault(
+        "copies that load what they store become a loop", "codegen/passes/roll_borders.py",
+        "return stored.isdisjoint(loaded) and self", "return self", ROLLED,
+    ),
+    Fault(
+        "copies of a full tile become a loop", "codegen/passes/roll_borders.py",
+        "case Seq(parts=parts) if at_border:", "case Seq(parts=parts):", ROLLED,
+    ),
+    Fault(
+        "a version is left out for one that limits indices", "codegen/ir/versions.py",
+        "return bool(found[0]) and _limits(some) == _limits(every)", "return bool(found[0])",
+        FULL_TILES,
+    ),
+    Fault(
+        "a border chooses full tiles once more", "codegen/passes/full_tiles.py",
+        "other = _failing(other, frozenset(conjuncts(c)))", "pass", FULL_TILES,
+    ),
+    Fault(
+        "versions of a tile share storage", "codegen/passes/hoist_conditions.py",
+        'if b.kind == "stack" and not _is_called(stmt, b)', "if False", PASSES,
+    ),
+    Fault(
+        "what never runs is a condition of full tiles", "codegen/passes/fold_constants.py",
+        "body=pruned(f.body)", "body=f.body", FULL_TILES,
+    ),
+    Fault(
+        "loops around determine no quotients", "poly/sets/hulls.py",
+        "where = where.detect_equalities().coalesce()", "pass",
+        ("tests/poly/placement/test_placement_orders.py",),
+    ),
+    Fault(
+        "lanes of the next register are those of this one", "codegen/llvm/overlapping_loads.py",
+        "else LANES + x - high for", "else x - low - LANES for", OVERLAPPING,
+    ),
+    Fault(
+        "lanes that are stored backwards are not turned", "codegen/llvm/vector_stores.py",
+        " or self._step(s) != 1:", ":", OVERLAPPING,
     ),
     Fault(
         "a summand of fma has no brackets where it is shown", "show/rich/formulas.py",

@@ -52,7 +52,7 @@ def assuming(stmt: Stmt, known: Mapping[Node, Node]) -> Stmt:
         leaves = leaves_below(node)
         return not any(x <= leaves for x in found_in)
 
-    return _pruned(map_tree_expressions(stmt, rule, stays))
+    return pruned(map_tree_expressions(stmt, rule, stays))
 
 
 def general(stmt: Stmt, known: set[Node]) -> Stmt:
@@ -65,18 +65,20 @@ def general(stmt: Stmt, known: set[Node]) -> Stmt:
     return map_statements(stmt, rule)
 
 
-def _pruned(stmt: Stmt) -> Stmt:
-    """Without branches that are known to be taken, or not."""
+def pruned(stmt: Stmt) -> Stmt:
+    """Without branches that are known to be taken, or not, and stores that never happen."""
     match stmt:
         case If(condition=condition, body=body, otherwise=otherwise):
             holds = truth(condition)
             if holds is None:
-                return map_children(stmt, _pruned)
+                return map_children(stmt, pruned)
             if holds:
-                return _pruned(body)
-            return Seq(()) if otherwise is None else _pruned(otherwise)
+                return pruned(body)
+            return Seq(()) if otherwise is None else pruned(otherwise)
         case Seq(parts=parts):
-            left = [x for x in map(_pruned, parts) if x != Seq(())]
+            left = [x for x in map(pruned, parts) if x != Seq(())]
+            if len(left) == len(parts) and all(map(operator.is_, left, parts)):
+                return stmt if len(left) != 1 else left[0]
             return left[0] if len(left) == 1 else Seq(tuple(left))
         case Stores(stores=stores):
             kept = tuple(_unguarded(s) for s in stores if truth(s.guard) is not False)
@@ -85,7 +87,7 @@ def _pruned(stmt: Stmt) -> Stmt:
             same = len(kept) == len(stores) and all(map(operator.is_, kept, stores))
             return stmt if same else replace(stmt, stores=kept)
         case _:
-            return map_children(stmt, _pruned)
+            return map_children(stmt, pruned)
 
 
 def _unguarded(s: Store) -> Store:

@@ -4,15 +4,16 @@ what interleaves is stored together."""
 from __future__ import annotations
 
 from ...lang.nodes import index as ix
-from ...lang.nodes.dtypes import float32
-from ...lang.nodes.nodes import integer
+from ...lang.nodes.dtypes import float16, float32, int64
+from ...lang.nodes.nodes import Op, integer
 from ..ir import ir
 from . import masks
 from .expressions import Evaluator
 from .interleaved_stores import interleave, interleaved
+from .narrow import narrowed
 from .pair_lanes import are_in_pairs, in_order
 from .shuffles import backwards, extracted, shuffled
-from .values import Value, memory_suffix, memory_type_name
+from .values import Value, constant, memory_suffix, memory_type_name
 from .vectors import Vectors
 
 
@@ -88,7 +89,7 @@ class VectorStores:
             if mask is None and s.stream:
                 b.stream([(value, where)])
             elif mask is None:
-                b.store(value, where)
+                self._store_whole(s, value, where)
             else:
                 self._store_some(s, value, mask, where)
         elif mask is not None:
@@ -103,6 +104,31 @@ class VectorStores:
                 else:
                     where = self.evaluator.place(s.buffer, extracted(b, indices, k))
                 b.store(extracted(b, value, k), where)
+
+    def _store_whole(self, s: ir.Store, value: Value, where: str) -> None:
+        """Stores all lanes. One instruction rounds a register to float16 and stores it; were it a
+        part of a larger store, it would have to be put into that."""
+        b, at_once = self.builder, self._rounded_at_once(s)
+        if not at_once or self.count <= at_once:
+            b.store(value, where)
+            return
+        assert isinstance(s.value, Op)
+        # Of the float32s, or LLVM would see parts of one vector, and store that.
+        single = self.vectors.value(s.value.operands[0])
+        for k in range(0, self.count, at_once):
+            part = shuffled(b, single, single, range(k, min(k + at_once, self.count)))
+            there = b.element(where, constant(k, int64), value.dtype)
+            b.store(narrowed(b, part, value.dtype), there)
+
+    def _rounded_at_once(self, s: ir.Store) -> int:
+        """How many lanes of what is stored one instruction rounds to float16; 0 where none does."""
+        target, node = self.builder.target, s.value
+        if target is None or target.arch != "x86_64" or s.buffer.dtype != float16:
+            return 0
+        if not isinstance(node, Op) or node.op != "cast" or self._step(s) != 1:
+            return 0
+        is_varying = self.vectors.varies(node) and ir.dtype_of(node.operands[0]) == float32
+        return target.lanes(float32) if is_varying else 0
 
     def _store_some(self, s: ir.Store, value: Value, mask: Value, where: str) -> None:
         """Stores the lanes of a mask; `value` has them in the order of memory."""

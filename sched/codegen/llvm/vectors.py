@@ -24,6 +24,7 @@ from ..ir.simplify import conjuncts
 from . import bfloat_rounding, casts, instructions, narrow
 from .expressions import Evaluator
 from .lane_masks import FirstLanes, first_lanes, mask_type
+from .overlapping_loads import OverlappingLoads
 from .pair_lanes import evens_first
 from .pair_loads import PairLoads
 from .partial_vectors import Part
@@ -50,6 +51,7 @@ class Vectors:
         self._takes_held = False
         self._splats: dict[Value, Value] = {}
         self._pairs = PairLoads(self.builder)
+        self._overlapping = OverlappingLoads(self)
         self._strides: dict[Node, int | None] = {}
         self._patterns: dict[Node, LaneOffsets | None] = {}
         self._masks: dict[Node, FirstLanes | None] = {}
@@ -192,6 +194,8 @@ class Vectors:
                 return self._rarely(self._known[condition], rare, self._known[usual])
             case Op(op="cast", operands=(ir.Load() as load,)) if self._is_of_pairs(node, load):
                 return self._pairs.widened(load, self._known[load])
+            case Op(op="cast") if self._overlapping.has(node):
+                return self._overlapping.widened(node)
             case Op(op="cast", operands=(x,)) if self._is_rounded_short(node, x):
                 return bfloat_rounding.rounded(self.builder, self._known[x], is_short=True)
             case Op(op="cast", operands=(x,)):

@@ -38,13 +38,15 @@ def filled(where: Set, context: Set, exact: bool) -> Set:
     Then the pieces are shifted copies of one shape, as what a stencil reads, and the hull adds
     corners and phases of a stride, never an interior that nobody needs. In any case, if the set
     has too many pieces to work with; few are too many where they have strides, which are left out
-    first where the hull is far larger.
+    first where the hull is far larger. Quotients that the loops around determine, as those of two
+    splits of one axis, are no strides.
     """
-    count = where.n_basic_set()
-    if count <= 1:
+    if where.n_basic_set() <= 1:
         return where
+    if _is_strided(where):
+        where = where.detect_equalities().coalesce()
+    count, strided = where.n_basic_set(), _is_strided(where)
     pieces = where.get_basic_sets()
-    strided = any(int(p.dim(isl.dim_type.div)) for p in pieces)
     hull = simple_hull(where)
     # Where nothing is needed nothing is computed: there it could only be out of bounds.
     inhabited = where.params().intersect(context).coalesce().gist(context).coalesce()
@@ -65,6 +67,11 @@ def filled(where: Set, context: Set, exact: bool) -> Set:
     if exact:
         return where
     return hull if _all_reach(pieces, hull, context) else where
+
+
+def _is_strided(where: Set) -> bool:
+    """Whether a set has existentials."""
+    return any(int(p.dim(isl.dim_type.div)) for p in where.get_basic_sets())
 
 
 def _all_reach(pieces: Sequence[BasicSet], hull: Set, context: Set) -> bool:

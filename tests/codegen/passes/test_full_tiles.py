@@ -160,6 +160,23 @@ def test_a_tile_with_all_rows_needs_no_version_beside_that_of_all_borders() -> N
     assert conditions(last.body) == 0
 
 
+def test_a_window_that_slides_in_an_unrolled_loop_has_full_tiles() -> None:
+    """Its first copies only fill the window: that nothing else is stored is no condition."""
+    image = ps.Input("image", ps.float32, (n + 2, m))
+    rows, f = ps.Func("rows"), ps.Func("f", (n, m))
+    rows[i, j] = image[i, j] * 2
+    f[i, j] = rows[i, j] + rows[i + 1, j] + rows[i + 2, j]
+    s = ps.Schedule(f)
+    with s.batch():
+        _, jo, ii, ji = s["f"].tile(i, j, 4, 8)
+        s["rows"].compute_at("f", ii).store_at("f", jo).vectorize(j, 8)
+        s["f"].vectorize(ji).unroll(ii)
+    full, *_ = tiles(filled(s))
+    stores = [s for s in walk(full.body) if isinstance(s, Stores)]
+    assert len(stores) == 6 + 4
+    assert conditions(full.body) == 0
+
+
 def test_a_border_makes_no_choice_of_full_tiles() -> None:
     """Where versions stay apart, that of borders has no statements for tiles that are full."""
     free, border = (loop(w, 0, 3, store(TILE, 2, add(w, 1), c)) for c in (None, lt(w, 1)))

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from codegen.llvm.harness import add, buffer, load, loop, lt, module, store
+from codegen.llvm.harness import add, buffer, load, loop, lt, module, mul, store
 from codegen.passes.test_pass_meaning import left, n, v, x, y
 from hypothesis import given, strategies as st
 
@@ -111,6 +111,16 @@ def test_copies_of_different_values_stay() -> None:
     """x[k] = k in a type other than that of indices is no step."""
     program = border(*(store(x, k, add(load(y, k), (k * k) % 5)) for k in range(6)))
     assert roll_borders(program) is program
+
+
+def test_copies_of_different_operators_stay() -> None:
+    """Four sums, and a product that stands where a fifth one would."""
+    ways = [add] * 4 + [mul]
+    parts = (store(x, k, way(load(y, k), load(y, 7 - k))) for k, way in enumerate(ways))
+    program = border(*parts)
+    made = roll_borders(program)
+    assert [s.hi for s in loops(alternative(made))] == [integer(4)]
+    assert left(made, **START) == left(program, **START)
 
 
 @pytest.mark.parametrize("summand", [math.inf, -math.inf, math.nan, 0.5])

@@ -143,6 +143,21 @@ def test_tiled_after_and_before() -> None:
     assert ran(s, n=8, m=8) == ran(other, n=8, m=8)
 
 
+def test_tiles_of_tiles_need_no_more_than_tiles() -> None:
+    """Blocks in blocks along both axes: those around determine the quotients in them."""
+    s = blur()
+    by = s["by"]
+    with s.batch():
+        outer = by.split(i, 8, names=("ib", "it"), tail="guard")
+        across = by.split(j, 12, names=("jb", "jt"), tail="guard")
+        rows = by.split(outer[1], 4, names=("io", "ii"), tail="guard")
+        columns = by.split(across[1], 3, names=("jo", "ji"), tail="guard")
+        by.reorder(outer[0], across[0], rows[0], columns[0], rows[1], columns[1])
+        s["bx"].compute_at("by", "jo")
+    assert "store bx[6, 3]" in str(s)
+    right(s)
+
+
 @pytest.mark.slow
 def test_inner_loops_that_are_reordered() -> None:
     s = blur()
