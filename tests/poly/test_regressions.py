@@ -784,3 +784,19 @@ def test_loops_begin_only_where_a_line_crosses_the_loop_around_them() -> None:
     with counted(2 * (size + 1) * size + 6 * size * size):
         assert not examine(s, n=size).breaches
     assert np.array_equal(s.compile()(n=size), ps.interpret(g, n=size))
+
+
+@SCHEDULES
+def test_a_func_that_no_accepted_size_needs(make: Any) -> None:
+    """An RVar from `m + 1` to 0 has no values: the pieces of what it reads have no hull."""
+    r = ps.RVar("r", m + 1, 0)
+    f, g = ps.Func("f"), ps.Func("g", (n,))
+    f[i, j] = i + j
+    g[i] = 3
+    g[i] += f[2 * r, i % 3] + f[r - 7, i]
+    s = make(g)
+    for place in (lambda: None, lambda: s["f"].compute_at(s["g"].update(0), "r")):
+        place()
+        assert "g[i] = 3" in str(s)
+        assert s.compile()(n=4, m=2).tolist() == [3, 3, 3, 3]
+        assert not examine(s, n=4, m=2).breaches
