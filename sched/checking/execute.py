@@ -98,6 +98,8 @@ class Machine:
         self.memory: dict[Location, Any] = {}
         self.path: list[Step] = []
         self.loops: Env = {}
+        #: The values of guards at this point: one guard is needed by that of many loads.
+        self.guarding: Env = {}
         #: Whether what is evaluated is used, and what has been loaded for it.
         self.needed = False
         self.reads: list[Touch] = []
@@ -168,7 +170,7 @@ class Machine:
         """Whether a guard does; what only that reads is no read of the instance."""
         before, needed = self.reads, self.needed
         self.reads, self.needed = [], False
-        found = bool(guard(dict(self.loops)))
+        found = bool(guard(self.guarding))
         self.reads, self.needed = before, needed
         return found
 
@@ -223,7 +225,7 @@ class Machine:
     def _begin(self, stmt: Stmt, env: Env) -> _Statement:
         """The functions of a statement, all of whose loads have been tried."""
         functions = self._functions(stmt)
-        self.loops, self.needed = env, False
+        self.loops, self.guarding, self.needed = env, dict(env), False
         if functions.loads:
             # Every load happens where its guard holds, whether or not its value is used.
             own = dict(env)

@@ -209,8 +209,8 @@ class ModuleBuilder:
         """The bounds that a loop reads, in terms of the loops around it."""
         instance, point = data.run.instance, data.run.point
         read = (data.lo, data.hi)
-        absent, span = self.local - self.alive, instance.definition.span
-        convert = Converter(self.sources, instance.safe, span, read, absent=absent)
+        absent = self.local - self.alive
+        convert = Converter(self.sources, instance.safe, read, absent=absent)
         first, last = transform_all(tuple(map(convert, read)), lambda n: point.get(n, n))
         return first, last
 
@@ -225,7 +225,7 @@ class ModuleBuilder:
         own = self._own(instance)
         given = roots[: len(d.lhs)], own
         absent = self.local - self.alive
-        convert = Converter(self.sources, instance.safe, d.span, roots, given, absent)
+        convert = Converter(self.sources, instance.safe, roots, given, absent)
         counts = _zero_divisors(convert, roots) if self.checks else []
         traces = list(self._traces(d, convert, roots))
         made = replaced_all((*map(convert, roots), *map(convert, counts)), run.point)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from ...lang.errors.errors import LanguageError, Span
-from ...lang.nodes.guards import Guard, guards
+from collections.abc import Sequence
+
+from ...lang.nodes.guards import NEVER, Guard, guards
 from ...lang.nodes.nodes import Const, Node, Read, postorder, replaced_all
-from ...lang.nodes.printer import written_text
 from ...lang.tensors.trace import Trace
 from ..ir.ir import Buffer, Load, dtype_of
+from .circles import Rounds, circle
 from .storage import Storage
 
 
@@ -18,7 +19,6 @@ class Converter:
         self,
         storage: Storage,
         safe: frozenset[Read],
-        span: Span,
         roots: tuple[Node, ...],
         own: tuple[tuple[Node, ...], Storage] = ((), {}),
         absent: frozenset[Buffer] = frozenset(),
@@ -26,7 +26,6 @@ class Converter:
         """
         Args:
             safe: the reads that are in bounds wherever the statement runs.
-            span: the line of the statement.
             own: an index, and where elements are at this one.
             absent: tensors without storage around the statement. Reads are proven to find their
                 elements, so no read of these happens.
@@ -35,7 +34,6 @@ class Converter:
         self.own = own
         self.absent = absent
         self.safe = safe
-        self.span = span
         self.needed: dict[Node, Guard] = guards(roots)
         self.done: dict[Node, Node] = {}
         self.guards: dict[Node, Guard] = {}
@@ -47,25 +45,26 @@ class Converter:
             if node in self.done:
                 stack.pop()
                 continue
-            guard = self._guard(node)
-            waiting = [x for x in (*node.args, guard) if x is not None and x not in self.done]
-            if waiting:
+            waiting = [x for x in self._dependencies(node) if x not in self.done]
+            if not begun.isdisjoint(waiting):
+                self._solve_circle(node)
+                begun.clear()  # what is left of the circle has an order now
+            elif waiting:
                 begun.add(node)
-                self._refuse_circle(begun, waiting)
                 stack += waiting
             else:
-                self.done[stack.pop()] = self._one(node, guard)
+                self.done[stack.pop()] = self._one(node, self._guard(node))
         return self.done[root]
 
-    def _refuse_circle(self, begun: set[Node], waiting: list[Node]) -> None:
-        for node in waiting:
-            if node in begun:
-                raise LanguageError(
-                    f"whether {written_text(node)} is read depends on other reads, and whether "
-                    "these happen depends on it",
-                    where=self.span,
-                    hint="clamp their indices, or compute the conditions in a Func of their own",
-                )
+    def _dependencies(self, node: Node) -> Sequence[Node]:
+        """What must be done before a node."""
+        guard = self._guard(node)
+        return node.args if guard is None else (*node.args, guard)
+
+    def _solve_circle(self, node: Node) -> None:
+        """The loads of reads whose guards depend on each other."""
+        inside = circle(node, self._dependencies)
+        self.done.update(Rounds(inside, self._guard, self, self._load).loads())
 
     def _guard(self, node: Node) -> Guard:
         """The condition that a read must be kept under: none where it is in bounds anyway."""
@@ -99,14 +98,17 @@ class Converter:
         if isinstance(node, Trace):
             return args[0]
         if isinstance(node, Read):
-            index, own = self.own
-            key = (node.tensor, node.component)
-            buffer = own[key] if node.index == index and key in own else self.storage[key]
-            if buffer in self.absent:
-                return _zero(node)
-            condition = None if guard is None else self.done[guard]
-            return Load(buffer, args, condition, buffer.dtype)
+            return self._load(node, args, None if guard is None else self.done[guard])
         return node.with_args(args)
+
+    def _load(self, node: Read, args: tuple[Node, ...], guard: Guard) -> Node:
+        """The load of a read, given its index and its guard in terms of loads."""
+        index, own = self.own
+        key = (node.tensor, node.component)
+        buffer = own[key] if node.index == index and key in own else self.storage[key]
+        if buffer in self.absent or guard is NEVER:
+            return _zero(node)
+        return Load(buffer, args, guard, buffer.dtype)
 
 
 def _zero(node: Node) -> Const:

@@ -80,7 +80,7 @@ PROGRAMS: Mapping[str, Kind] = {
     "PS0116": Kind(
         "a value needs itself",
         "interp.recurrence:Lazy._refuse poly.recurrence.recurrence lang.program.groups "
-        "lang.program.order codegen.build.loads",
+        "lang.program.order",
     ),
     "PS0117": Kind(
         "what is needed has no bounds",

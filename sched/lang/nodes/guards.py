@@ -14,14 +14,14 @@ from .nodes import Const, Node, Op, postorder
 Guard = Node | None
 """A condition, or None for always."""
 
-_NEVER = Const(False, bool_)
+NEVER = Const(False, bool_)
 
 
 def guards(roots: Sequence[Node]) -> dict[Node, Guard]:
     """The condition under which each node's value is needed, given that all roots are."""
     found: dict[Node, Guard] = dict.fromkeys(roots)
     for node in reversed(list(postorder(*roots))):
-        here = found.setdefault(node, _NEVER)
+        here = found.setdefault(node, NEVER)
         match node:
             case Op(op="select", operands=(condition, a, b)):
                 _add(found, condition, here)
@@ -41,8 +41,8 @@ def conjunction(a: Guard, b: Guard) -> Guard:
     """The guard that holds where both do."""
     if a is None or b is None:
         return b if a is None else a
-    if a is b or _NEVER in (a, b):
-        return a if a is b else _NEVER
+    if a is b or NEVER in (a, b):
+        return a if a is b else NEVER
     return Op("and", (a, b), bool_)
 
 
@@ -52,7 +52,7 @@ def disjunction(a: Guard, b: Guard) -> Guard:
     if a is None or b is None or a is b:
         return None if a is None or b is None else a
     for x, y in ((a, b), (b, a)):
-        if x is _NEVER:
+        if x is NEVER:
             return y
         outer, last = _split(x)
         other, opposite = _split(y)

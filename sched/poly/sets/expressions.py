@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import gcd
 
 from ...lang.errors.errors import InternalError
 from ...lang.nodes import index as ix
@@ -90,33 +91,43 @@ class Translator:
         if decided is not None:
             return Const(decided, bool_)
         large = self._large(constraint.get_aff())
-        if large is not None:
-            return self._divided(constraint, *large)
+        if large:
+            return self._divided(constraint, large)
         positive, negative = self._sides(constraint.get_aff())
         if constraint.is_equality():
             return ix.compare("eq", positive, negative)
         return ix.compare("ge", positive, negative)
 
-    def _large(self, aff: Aff) -> tuple[isl.dim_type, int, Node] | None:
-        """The one loop or size whose product with its coefficient may not fit in 64 bits."""
-        found = [
-            (kind, k, node)
-            for kind, k, node in self._variables(aff)
-            if kind != _DIV and abs(int(aff.get_coefficient_val(kind, k).to_python())) > _MODERATE
-        ]
-        return found[0] if len(found) == 1 else None
+    def _large(self, aff: Aff) -> list[tuple[isl.dim_type, int, Node, int]]:
+        """The loops and sizes whose products with their coefficients may not fit in 64 bits, and
+        the coefficients, if a common divisor of these leaves only such that do."""
+        found = []
+        for kind, k, node in self._variables(aff):
+            coefficient = int(aff.get_coefficient_val(kind, k).to_python())
+            if kind != _DIV and abs(coefficient) > _MODERATE:
+                found.append((kind, k, node, coefficient))
+        common = gcd(*(c for *_, c in found))
+        return found if all(abs(c) // common <= _MODERATE for *_, c in found) else []
 
-    def _divided(self, constraint: Constraint, kind: isl.dim_type, k: int, node: Node) -> Node:
-        """A constraint `c * node + rest >= 0` as a bound of the node, which needs no product: `node
+    def _divided(
+        self, constraint: Constraint, large: list[tuple[isl.dim_type, int, Node, int]]
+    ) -> Node:
+        """A constraint `c * sum + rest >= 0` as one of the sum, which needs no product with c: `sum
         >= -(rest // c)`; an equality also says that c divides the rest."""
         aff = constraint.get_aff()
-        coefficient = int(aff.get_coefficient_val(kind, k).to_python())
-        rest = ix.sub(*self._sides(aff.set_coefficient_val(kind, k, 0)))
-        quotient = ix.floordiv(rest, abs(coefficient))
-        sides = (node, ix.sub(ix.ZERO, quotient)) if coefficient > 0 else (quotient, node)
+        common = gcd(*(c for *_, c in large))
+        for kind, k, *_ in large:
+            aff = aff.set_coefficient_val(kind, k, 0)
+        rest = ix.sub(*self._sides(aff))
+        quotient = ix.floordiv(rest, common)
+        more, less = _sides([(c // common, node) for *_, node, c in large], 0)
+        if less is ix.ZERO:
+            sides = more, ix.sub(ix.ZERO, quotient)
+        else:
+            sides = ix.add(more, quotient), less
         if not constraint.is_equality():
             return ix.compare("ge", *sides)
-        divides = ix.compare("eq", ix.mod(rest, abs(coefficient)), ix.ZERO)
+        divides = ix.compare("eq", ix.mod(rest, common), ix.ZERO)
         return Op("and", (ix.compare("eq", *sides), divides), bool_)
 
     def _decided(self, constraint: Constraint) -> bool | None:

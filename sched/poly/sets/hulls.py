@@ -53,6 +53,8 @@ def filled(where: Set, context: Set, exact: bool) -> Set:
     if inhabited.n_basic_set() > 1:
         inhabited = simple_hull(inhabited)
     hull = hull.intersect_params(inhabited).gist_params(context)
+    if hull.n_basic_set() == 0:
+        return hull  # at no size of the context
     endless = [axis for axis in range(dim_count(hull)) if not is_bounded(hull, axis)]
     if endless:
         made = _within_bounds(where, hull, endless, count) if count > FAR_TOO_MANY else where

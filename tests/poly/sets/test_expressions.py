@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 import polysched as ps
 from polysched.lang.nodes.nodes import Const, Node, Op, Size, postorder
+from polysched.poly.nests.wraps import _range
 from polysched.poly.report.idle_iterations import _function
 from polysched.poly.sets.expressions import Translator
 from polysched.poly.sets.isl import Set, isl
 
-N, X = Size("n", None), Size("x", None)
+N, X, Y = Size("n", None), Size("x", None), Size("y", None)
 
 
 def products(condition: Node) -> list[Node]:
@@ -42,6 +45,51 @@ def test_a_condition_holds_where_its_set_has_the_point(
             point = where.fix_val(isl.dim_type.set, 0, isl.Val(x))
             point = point.fix_val(isl.dim_type.param, 0, isl.Val(n))
             assert bool(holds({N: n, X: x})) == (not point.is_empty()), (n, x)
+
+
+@pytest.mark.parametrize("factors", [(1, 1), (1, -1), (-3, -2), (2, -5)])
+@pytest.mark.parametrize("relation", [">=", "="])
+def test_a_condition_of_two_large_products_holds_where_its_set_has_the_point(
+    factors: tuple[int, int], relation: str
+) -> None:
+    """A sum of both without their common divisor is compared with a quotient."""
+    common = 1 << 31
+    x_factor, y_factor = (f * common for f in factors)
+    where = Set(f"[n] -> {{ [x, y] : {x_factor} * x + {y_factor} * y - n {relation} 2 }}")
+    condition = Translator({"n": N}, [X, Y]).condition(where)
+    assert condition is not None
+    assert not products(condition)
+    holds = _function(condition)
+    for x, y in product((-3, 0, 1, 2), (-2, 0, 3)):
+        total = x_factor * x + y_factor * y - 2
+        for n in (total + d for d in (-common, -1, 0, 1, common)):
+            wanted = total >= n if relation == ">=" else total == n
+            assert bool(holds({N: n, X: x, Y: y})) == wanted, (n, x, y)
+
+
+def test_products_without_a_common_divisor_are_refused() -> None:
+    """Each of them may be beyond 64 bits, and no quotient takes their place."""
+    where = Set("[n] -> { [x, y] : 2147483648 * x + 2147483647 * y >= n }")
+    condition = Translator({"n": N}, [X, Y]).condition(where)
+    assert condition is not None
+    with pytest.raises(ps.ScheduleError, match="may not fit in 64 bits"):
+        _range(condition, {X: (0, 1 << 44), Y: (0, 1 << 44)}, "a condition")
+
+
+def test_a_part_of_what_high_bits_go_round_needs_no_large_product() -> None:
+    """High bits of a size within a period of another one: `n * 2**31` and `j * 2**31` at once."""
+    n, m = ps.sizes("n m")
+    i, j = ps.vars("i j")
+    r = ps.RVar("r", 0, 3)
+    f, g = ps.Func("f"), ps.Func("g", dtype=ps.int64)
+    f[i, j] = ps.cast(ps.int64, j)
+    f[i, (m >> 31) % n] += r
+    g[i] = f[ps.select(i < n - 1, i, i - 2), i % n]
+    kernel = ps.Schedule(g).compile()
+    whole = ps.interpret(g, n=3, m=5, shape=(7,))
+    assert whole.tolist() == [3, 1, 2, 3, 1, 2, 3]
+    for lo, hi in ((0, 2), (1, 7), (3, 3)):
+        assert kernel(n=3, m=5, region=((lo, hi),)).tolist() == whole[lo:hi].tolist()
 
 
 def test_a_region_of_high_bits_needs_no_large_product() -> None:
