@@ -92,7 +92,7 @@ def _joined(first: Stmt, rest: Stmt) -> Stmt | None:
             For(body=For(hi=Const(value=copies)) as inner, hi=end),
             For(lo=begin, body=For(lo=Const(value=0), hi=left, step=1) as other),
         ) if end is begin and first.step == rest.step == 1 and rest.kind == "serial":
-            there = {rest.var: first.var, other.var: inner.var}
+            there: dict[Node, Node] = {rest.var: first.var, other.var: inner.var}
             same = Seq(tuple(_flat(map_tree_replaced(other.body, there)))) == inner.body
             (left,) = replaced_all((left,), there)
             if same and _is_all(left, int(copies), first):
