@@ -26,6 +26,7 @@ from .passes.full_lanes import full_lanes
 from .passes.full_tiles import full_tiles
 from .passes.hoist_conditions import hoist_conditions
 from .passes.join_stores import join_stores
+from .passes.narrow_tiles import narrow_tiles
 from .passes.promote_accumulators import promote_accumulators
 from .passes.roll_borders import roll_borders
 from .passes.single_iterations import single_iterations
@@ -52,6 +53,7 @@ PASSES: tuple[Pass, ...] = (
     roll_borders,
     fill_tiles,
     full_tiles,
+    narrow_tiles,
     border_loads,
     carry_values,
     expand_math,

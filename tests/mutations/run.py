@@ -67,6 +67,7 @@ ELEMENTS = ("tests/lang/test_elements.py",)
 BORDERS = ("tests/codegen/passes/test_border_loads.py",)
 FULL_TILES = ("tests/codegen/passes/test_full_tiles.py",)
 OVERLAPPING = ("tests/codegen/llvm/test_overlapping_loads.py",)
+NARROW_TILES = ("tests/codegen/passes/test_narrow_tiles.py",)
 MEANING = ("tests/codegen/passes/test_pass_meaning.py",)
 
 
@@ -86,6 +87,7 @@ PASSES_TESTED_IN = {
     "flatten_indices": "codegen/runtime/test_kernel", "reverse_parallel": "testing/test_trials",
     "full_tiles": "codegen/passes/test_full_tiles",
     "join_stores": "codegen/passes/test_join_stores",
+    "narrow_tiles": "codegen/passes/test_narrow_tiles",
     "promote_accumulators": "codegen/passes/test_promoted",
     "roll_borders": "codegen/passes/test_roll_borders",
 }  # fmt: skip
@@ -1290,6 +1292,19 @@ FAULTS = (
         "yield from _invariant(body, inside | {var}, around)",
         "yield from _invariant(body, inside, around)",
         VECTORS,
+    ),
+    Fault(
+        "a narrow tile lacks what its first vector needs", "codegen/passes/narrow_tiles.py",
+        "        live.update(*(x.loaded for x in found))\n", "        break\n", NARROW_TILES,
+    ),
+    Fault(
+        "lanes that rise tell of those that fall", "codegen/passes/narrow_tiles.py",
+        " if falls(x)]", "]", NARROW_TILES,
+    ),
+    Fault(
+        "copies that are left need not be all", "codegen/ir/rolled.py",
+        "if same and _is_all(left, int(copies), first):", "if same:",
+        ("tests/codegen/ir/test_rolled.py",),
     ),
     Fault(
         "rows in front of one need not be there", "codegen/passes/full_tiles.py",

@@ -29,7 +29,7 @@ def is_harmless(stmt: Stores) -> bool:
                 if has_below(Load, *node.args):
                     return False
                 parts = [*guard_parts(s.guard, lanes), *guard_parts(node.guard, lanes)]
-                if not _moves(node, lanes) and not all(map(_falls, parts)):
+                if not _moves(node, lanes) and not all(map(falls, parts)):
                     return False
     return True
 
@@ -59,7 +59,7 @@ def _moves(load: Load, lanes: Lanes | None) -> bool:
 
 
 @lru_cache(1024)
-def _falls(condition: Node) -> bool:
+def falls(condition: Node) -> bool:
     """Whether a condition on the number of a lane holds in the first one if it does in any."""
     match condition:
         case Op(op="lt" | "le", operands=(a, b)):

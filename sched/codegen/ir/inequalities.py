@@ -146,6 +146,11 @@ class Known:
         sums = as_sums(condition)
         return sums is not None and all(self.least.get(t, c + 1) <= c for t, c in sums)
 
+    def is_about(self, condition: Node) -> bool:
+        """Whether conditions are known that differ from each part of another one in a constant."""
+        sums = as_sums(condition)
+        return sums is not None and all(terms in self.least for terms, _ in sums)
+
 
 def weakest(conjunctions: Iterable[Sequence[Node]]) -> list[Sequence[Node]]:
     """Conjunctions of which one holds exactly where one of the given ones does, none of which is

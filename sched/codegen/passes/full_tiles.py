@@ -86,8 +86,10 @@ def _full(stmt: Stmt, known: tuple[Node, ...]) -> Stmt:
             made = _full(body, (*known, *inside))
             return stmt if made is body else replace(stmt, body=made)
         case If(condition=c, body=body, otherwise=otherwise):
-            made = _full(body, (*known, *conjuncts(c)))
             other = otherwise and _full(otherwise, known)
+            if stmt.choice and other is not None and is_as_free(body, other):
+                return other
+            made = _full(body, (*known, *conjuncts(c)))
             if stmt.choice and other is not None:
                 if is_as_free(made, other):
                     return other

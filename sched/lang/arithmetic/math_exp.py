@@ -16,6 +16,7 @@ from .math_terms import (
     Term,
     absolute,
     apply,
+    at_least,
     at_most,
     bits,
     constant,
@@ -40,6 +41,7 @@ class _Constants:
     usual: e**x is a normal number for |x| up to it.
     tanh: t[k] of tanh x = x + x**3 (t[0] + t[1] x**2 + ...), |x| < small.
     small, one: tanh is computed by `tanh` below `small`, and is 1 from `one` on.
+    large: 1 / (1 + e**-x) is 1 from it on.
     """
 
     log2e: float
@@ -51,6 +53,7 @@ class _Constants:
     small: float
     tanh: tuple[float, ...]
     one: float
+    large: float
 
 
 _CONSTANTS: dict[DType, _Constants] = {
@@ -70,6 +73,7 @@ _CONSTANTS: dict[DType, _Constants] = {
             -0.007946009747684002, 0.00230122241191566, -0.0003583947254810482,
         ),
         one=10.0,
+        large=18.0,
     ),
     float64: _Constants(
         log2e=1.4426950408889634,
@@ -90,6 +94,7 @@ _CONSTANTS: dict[DType, _Constants] = {
             -2.706816157648325e-05, 4.8005422480568156e-06,
         ),
         one=20.0,
+        large=38.0,
     ),
 }  # fmt: skip
 
@@ -97,10 +102,6 @@ _CONSTANTS: dict[DType, _Constants] = {
 def exp_coefficients(dtype: DType) -> tuple[float, ...]:
     """c[k] of e**r = 1 + r + r**2 (c[0] + c[1] r + ...), |r| <= log(2) / 2."""
     return for_type(_CONSTANTS, dtype).exp
-
-
-#: The exponent that sigmoid adds to n at first, so that the product with 2**n is a normal number.
-_MARGIN = 64
 
 
 def exp(x: Term) -> Term:
@@ -129,24 +130,25 @@ def power_within(x: Term, limits: tuple[float, float, float], p: Term, n: Term) 
 
 
 def sigmoid(x: Term) -> Term:
-    """1 / (1 + e**-x).
+    """1 / (1 + e**-x), times a power of two: nothing overflows, and what it is multiplied with in
+    the end rounds denormal results only.
 
-    With E = e**-|x| <= 1 it is 1 / (1 + E) for x >= 0, and E / (1 + E) below: nothing overflows.
-    What the roundings of E, of 1 + E and of the quotient leave out is carried along, so that
-    nearly all of the error is that of the last operation.
+    With e**-x = 2**n (1 + u r) the sum is `base`, 1 + 2**n, and 2**n u r. What its roundings leave
+    out, and that of the quotient, is carried along, so that nearly all of the error is that of the
+    last operation. Where `base` is not exact, 2**n less than it is 0, or nearly 1.
     """
     c, f = for_type(_CONSTANTS, x.dtype), x.dtype.format
-    n, r, u = _reduced(at_most(absolute(x), -c.least), -1.0, f.bias + _MARGIN)
-    p = fma(u, r, 1.0)
-    scale = power_of_two(n) * 2.0**-_MARGIN
-    e, e_low = p * scale, fma(u, r, 1.0 - p) * scale
-    d = 1.0 + e
-    d_low = ((1.0 - d) + e) + e_low
+    shift = (f.bias + 1) // 2
+    one = 2.0**-shift
+    n, r, u = _reduced(at_most(at_least(x, c.least), c.large), -1.0, f.bias - shift)
+    power = power_of_two(n)
+    base = power + one
+    factor = u * power
+    d = fma(factor, r, base)
+    d_low = fma(factor, r, base - d) + (one - (base - power))
     y = 1.0 / d
     minus_y = -1.0 * y
-    y_low = y * fma(minus_y, d_low, fma(minus_y, d, 1.0))
-    m, m_low = select(x < 0.0, e, 1.0), select(x < 0.0, e_low, 0.0)
-    return fma(m, y, fma(m, y_low, m_low * y))
+    return fma(y, fma(minus_y, d_low, fma(minus_y, d, 1.0)), y) * one
 
 
 def tanh(x: Term) -> Term:
