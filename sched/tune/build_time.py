@@ -11,9 +11,9 @@ from .planned import Nest
 PROGRAM, WRITTEN = 0.02, 0.015
 """Seconds for a program, and for each of its statements that is left as it is written."""
 
-CHANGED, VECTORS, COPIED, BEHIND = 0.012, 0.055, 0.07, 0.12
-"""Seconds more for a statement that is not, if it has vectors, if it copies an operand first, and
-if its rows wait for each other."""
+CHANGED, VECTORS, COPIED, BEHIND, PARTS = 0.012, 0.055, 0.07, 0.12, 0.1
+"""Seconds more for a statement that is not, if it has vectors, if it copies an operand first, if
+its rows wait for each other, and if threads have results of their own."""
 
 OPERATOR = {True: 0.0045, False: 0.0015}
 """Seconds for each operator and access of what runs innermost, of vectors or not."""
@@ -31,7 +31,7 @@ def build_seconds(s: StatementFacts, nest: Nest) -> float:
     has_vectors = any(x.kind == "vector" for x in nest.loops)
     seconds = CHANGED + VECTORS * has_vectors
     seconds += COPIED * (nest.packed is not None or nest.turned is not None)
-    seconds += BEHIND * (nest.skew > 0)
+    seconds += BEHIND * (nest.skew > 0) + PARTS * (nest.parts is not None)
     return seconds + OPERATOR[has_vectors] * copies * (sum(s.operations.values()) + len(s.accesses))
 
 

@@ -8,18 +8,17 @@ from ..targets.target import Target
 from .effort import Effort
 from .facts.facts import StatementFacts
 from .fused import is_row
+from .parts import COPIES, has_copies, part_of
 from .places import Spot
 from .plan import NestPlan, Place, Template
 from .planned import Nest
 from .statements import free_loops, is_reduction, waits, waits_for_floats
 from .strides import gathers, interleaves, is_dense, shares, suits_vectors
+from .suited import TERMS, arrangements, has_others, terms_of
 from .templates import KNOBS, NONE, Templates
 
 ROWS = (2, 4, 8)
 """Rows of a tile, beside as many as registers hold."""
-
-TERMS = (4, 8)
-"""Terms of a sum that are added to a result at a time."""
 
 CHUNK = 4096
 """Elements of the only loop that a thread takes at a time."""
@@ -43,6 +42,7 @@ class Candidates:
         effort: how many are looked at.
         reassociates: whether sums of floats may be added in any order.
         outputs: the names of Funcs that nobody needs in the program but its caller.
+        threads: how many a call shall use.
     """
 
     def __init__(
@@ -53,8 +53,10 @@ class Candidates:
         effort: Effort,
         reassociates: bool,
         outputs: Collection[str],
+        threads: int = 1,
     ) -> None:
         self.target, self.statements, self.varying = target, statements, varying
+        self.threads = threads
         self.effort, self.reassociates, self.outputs = effort, reassociates, outputs
         self._found: dict[object, list[Nest]] = {}
         self._templates: dict[object, Templates] = {}
@@ -102,11 +104,12 @@ class Candidates:
             for columns in self._columns(reduction):
                 tile = reduction, self._lanes(s), columns, NONE, 1
                 yield _plan(s, "lanes", tile, parallel=parallel)
+        yield from self._parted(s, spot, templates)
         yield from self._waves(s, spot)
         yield from self._rows_of_two(s, spot, templates)
         for vector in (*self._vectors(s, templates.extents), NONE):
             turned = 0 if templates.turned(vector) is None else 1
-            for template, taps in _arrangements(s, templates):
+            for template, taps in arrangements(s, templates):
                 for jam, rows, columns in self._tiles(s, templates, template, vector, taps):
                     lanes = self._lanes(s)
                     tile = vector, lanes, columns, jam, rows
@@ -121,6 +124,29 @@ class Candidates:
                     if template == "tile" and not taps and spot.at is None:
                         for panels, shared in self._panels(templates, vector, jam):
                             yield _plan(s, template, tile, parallel=shared, panels=panels)
+
+    def _parted(self, s: StatementFacts, spot: Spot, templates: Templates) -> Iterator[NestPlan]:
+        """Parts of a reduction with results of their own, where nothing else is for threads."""
+        is_sum = s.is_exact or (self.reassociates and s.kind == "float reduction")
+        if not is_sum or spot.at is not None or len(self.statements[s.func]) != 2:
+            return
+        extents, lanes = templates.extents, self._lanes(s)
+        found = part_of(s, extents, templates.short, self.threads)
+        if found is None or has_others(s, extents):
+            return
+        shared = {"parallel": found[0], "chunk": found[1]}
+        for reduction in self._reduced_in_lanes(s):
+            for columns in self._columns(reduction):
+                if reduction != found[0] or found[1] % (columns * lanes) == 0:
+                    yield _plan(s, "lanes", (reduction, lanes, columns, NONE, 1), **shared)
+        if has_copies(s, self.target.caches[0].bytes):
+            sums = [k for k, x in enumerate(s.loops) if x.is_reduction]
+            yield _plan(s, "rows", (NONE, lanes, 1, sums[-1], COPIES), **shared)
+            return
+        for vector in (*self._vectors(s, extents), NONE):
+            for jam, rows, columns in self._tiles(s, templates, "rows", vector, 0):
+                if jam != found[0] or found[1] % rows == 0:
+                    yield _plan(s, "rows", (vector, lanes, columns, jam, rows), **shared)
 
     def _of_ragged(self, s: StatementFacts, spot: Spot, templates: Templates) -> Iterator[NestPlan]:
         """Where data say how many iterations some loops have: the loops as written, of which the
@@ -258,7 +284,7 @@ class Candidates:
             yield NONE, 1, columns
             jams = self._jams(s, templates.extents, vector)
             if template == "rows" and is_reduction(s):
-                jams = _sums(s, templates, vector)  # with rows of results it is a tile
+                jams = terms_of(s, templates, vector)  # with rows of results it is a tile
             for jam in jams:
                 for rows in self._rows(s, templates, template, jam, columns, vector):
                     copied = rows * columns * lanes * gathers(s, vector, jam)
@@ -319,19 +345,3 @@ def _plan(
     """A plan with a tile: the loop of vectors, lanes, columns, the loop of rows, and how many."""
     knobs = dict(zip(KNOBS, tile, strict=False)) | more
     return NestPlan(s.name, template, tuple((x, knobs.get(x, 0)) for x in KNOBS))
-
-
-def _arrangements(s: StatementFacts, templates: Templates) -> list[tuple[Template, int]]:
-    """The templates that suit a statement, and whether its reductions are unrolled."""
-    if not is_reduction(s):
-        return [("rows", 0)]
-    window: list[tuple[Template, int]] = [("tile", 1)] if templates.is_window() else []
-    return [*window, ("tile", 0), ("rows", 0)]
-
-
-def _sums(s: StatementFacts, templates: Templates, vector: int) -> list[int]:
-    """The loops of which several terms can be added to vectors of results at a time."""
-    loops = [k for k, x in enumerate(s.loops) if x.is_reduction and not x.is_shared]
-    if vector == NONE or s.axes[vector] is None or len(loops) != 1:
-        return []
-    return [k for k in loops if not templates.short[k] and templates.extents[k] > TERMS[-1]]

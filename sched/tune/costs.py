@@ -133,5 +133,5 @@ def _content(s: StatementFacts, is_output: bool) -> tuple[object, ...]:
     loops = tuple(replace(x, name="") for x in s.loops)
     own = tuple((d.source == s.name, d.sink == s.name, d.spans) for d in s.distances)
     operations = tuple(s.operations.items())
-    known = s.kind, loops, s.axes, operations, s.varying, tuple(accesses), own
+    known = s.kind, s.is_exact, loops, s.axes, operations, s.varying, tuple(accesses), own
     return (*known, is_output)

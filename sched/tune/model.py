@@ -42,6 +42,9 @@ behind the longer one: twice as many sums as there are waits for are not enough.
 INTEGER_DIVISION = 20.0
 """Slots of a division of integers, of which there are no vectors."""
 
+ADDRESSES = 8
+"""Rows of an operand whose addresses registers can hold beside all others."""
+
 ENTRY = 5.0
 """Cycles that it takes to begin a loop: bounds, and what is left over behind full vectors."""
 
@@ -194,16 +197,18 @@ class Model:
         slots = self._slots_of(work, begin, lanes)
         turns = work.extents[begin - 1] if begin else 1.0
         moves = 0.0
-        held = 0.0
+        sums, loads = 0.0, [0.0, 0.0]
         for t in work.touches:
             cycles, count = self._moved(work, t, begin, lanes)
             is_invariant = begin > 0 and t.strides[begin - 1] == 0
             if not work.is_held and (t.is_write or t.is_own):
                 is_invariant = False
             moves += cycles / turns if is_invariant else cycles
-            held = max(held, count) if not is_invariant else held
-            if is_invariant and t.is_write:
-                held += count
+            if not is_invariant:
+                loads.append(count)
+            elif t.is_write:
+                sums += count
+        held = _held(sums, loads)
         cycle = 1 / HERTZ
         if any(k == "vector" and e < lanes for k, e in zip(work.kinds, work.extents, strict=True)):
             moves += MASK  # no vector is full
@@ -308,6 +313,16 @@ class Model:
         if not own:
             return 1.0
         return SUM if any(n.startswith(("add", "multiply")) for n in own) else EXTREMUM
+
+
+def _held(sums: float, loads: Sequence[float]) -> float:
+    """Registers that a block takes, which loads so much of each operand, and adds to so many sums:
+    one operand stays in registers while the elements of another one, each at an address in a
+    register, are loaded one after the other."""
+    most = max(loads)
+    if not sums or most > ADDRESSES:
+        return sums + most
+    return sums + sorted(loads)[-2] + 1
 
 
 @cache

@@ -46,6 +46,9 @@ class Nest:
             0 where rows do not wait for each other.
         holds: whether results are in registers: a tile of them is accumulated there, or one.
         row: the name of the loop that the innermost two are; None where they are two.
+        parts: the loop of a reduction each iteration of which has a result of its own, so that
+            threads share it; None where there is none.
+        copies: the innermost loop of such parts, where each iteration has results of its own, too.
     """
 
     plan: NestPlan
@@ -57,6 +60,8 @@ class Nest:
     streams: bool = False
     skew: int = 0
     row: str | None = None
+    parts: str | None = None
+    copies: str | None = None
 
     def depth(self, name: str) -> int:
         """At which position a loop is."""

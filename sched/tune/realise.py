@@ -11,6 +11,7 @@ from ..poly.schedule.schedule import Schedule
 from ..poly.schedule.stages import StageHandle
 from .decided import Decided
 from .facts.facts import StatementFacts
+from .part_results import begin_and_end, give_copies, loop_of, take_apart
 from .plan import Place
 from .planned import Nest, PlannedLoop
 from .splits import factor_of, splits
@@ -95,6 +96,7 @@ class _Realisation:
     ) -> None:
         self.s, self.statements, self.threads, self.terms = s, statements, threads, terms
         self._partial: dict[str, Func] = {}
+        self._parts: dict[str, Func] = {}
 
     @property
     def steps(self) -> Sequence[Callable[[Decided], None]]:
@@ -102,7 +104,10 @@ class _Realisation:
         return (self.take_apart, self.place, self.mark, self.accumulate, self.share)
 
     def _stage(self, what: str | Func) -> StageHandle:
-        """A stage by its own name, which may also be what several Funcs are called."""
+        """A stage by its own name, which may also be what several Funcs are called; that of parts
+        in place of one that has them."""
+        if isinstance(what, str) and what in self._parts:
+            return self.s[self._parts[what]].update(0)
         return StageHandle(self.s, what) if isinstance(what, str) else self.s[what]
 
     def _loop(self, place: Place) -> tuple[StageHandle, str]:
@@ -110,15 +115,20 @@ class _Realisation:
 
     def take_apart(self, d: Decided) -> None:
         """Gives each lane of a vector a partial result, which is a Func of its own: its loops over
-        lanes are innermost, and so is the axis of lanes in memory."""
+        lanes are innermost, and so is the axis of lanes in memory. Before that, what threads share
+        of a reduction."""
+        for statement, nest in zip(self.statements[d.plan.func], d.nests, strict=True):
+            if nest.parts is not None:
+                stage = StageHandle(self.s, statement.name)
+                self._parts[statement.name] = take_apart(stage, statement, nest)
         for statement, nest in self._nests(d, "lanes"):
             stage = self._stage(statement.name)
             width = nest.plan.number("lanes") * nest.plan.number("columns")
-            if statement.kind == "float reduction":
+            if statement.kind == "float reduction" and nest.parts is None:
                 stage.reassociate()
             across = nest.plan.number("vector")
             by = factor_of(nest, statement, across, width)
-            _, lane = stage.split(statement.loops[across].name, by)
+            _, lane = stage.split(loop_of(nest, statement, across), by)
             made = self._partial[d.plan.func] = stage.rfactor(lane)
             if made.ndim > 1:
                 part = self.s[made]
@@ -140,11 +150,17 @@ class _Realisation:
                 self._compute_partial_results(d, statement)
             elif nest.plan.template == "wave":
                 self._wave(statements, statement, nest)
-            elif nest.plan.template != "leave":
+            elif nest.plan.template != "leave" and nest.copies is None:
                 self._arrange(statement, nest)
         begin = d.spots[0]
         if begin is not d.spot and begin.at is not None:
             self._stage(statements[0].name).compute_at(*self._loop(begin.at))
+        for statement, nest in zip(statements, d.nests, strict=True):
+            if nest.parts is not None:
+                stage = StageHandle(self.s, statement.name)
+                begin_and_end(self.s, self._parts[statement.name], stage, nest)
+                if nest.copies is not None:
+                    give_copies(self.s, self._parts[statement.name], statement, nest)
 
     def _compute_at(self, stage: str | Func, d: Decided) -> None:
         if d.plan.at is None:
@@ -241,6 +257,8 @@ class _Realisation:
                     self._lanes(part, lane, nest)
                 self._stage(statement.name).vectorize(lane, nest.plan.number("lanes"))
                 continue
+            if nest.copies is not None:
+                continue
             stage = self._stage(statement.name)
             if nest.streams:
                 stage.stream()
@@ -280,7 +298,8 @@ class _Realisation:
 def _split(stage: StageHandle, statement: StatementFacts, nest: Nest) -> None:
     """Splits the loops of a statement into the parts that a plan gives them."""
     for loop, by, outer, inner in splits(nest, statement):
-        stage.split(loop, by, names=(outer, inner))
+        if outer != nest.parts:
+            stage.split(loop, by, names=(outer, inner))
 
 
 def _own(loops: Sequence[PlannedLoop], statement: StatementFacts) -> list[str]:

@@ -76,7 +76,8 @@ def _arranged(s: StatementFacts, nest: Nest, threads: int) -> str:
     vector, jam = plan.number("vector"), plan.number("jam")
     if plan.template == "lanes":
         width = plan.number("lanes") * plan.number("columns")
-        return f"{width} partial results, in lanes of vectors"
+        shared = [f"threads share {nest.parts}"] * (nest.parts is not None and threads > 1)
+        return ", ".join([f"{width} partial results, in lanes of vectors", *shared])
     parts: list[str] = []
     if vector != NONE:
         across = plan.number("lanes") * plan.number("columns")
@@ -84,7 +85,8 @@ def _arranged(s: StatementFacts, nest: Nest, threads: int) -> str:
         parts.append(f"{across} of {' and '.join(row)}")
     if jam != NONE:
         parts.insert(0, f"{plan.number('rows')} of {s.loops[jam].name}")
-    found = [f"{' by '.join(parts)} at a time"] if parts else []
+    own = ["with results of their own"] * (nest.copies is not None)
+    found = [" ".join((" by ".join(parts), "at a time", *own))] if parts else []
     if nest.accumulates_at is not None and parts:
         found.append("in registers while sums run")
     if nest.skew:

@@ -65,6 +65,7 @@ class Search:
             self.effort,
             reassociates,
             [f for f in outputs if f not in self._windows],
+            model.threads,
         )
         self.costs = Costs(model, self.statements, outputs, self.candidates)
         self._builds: dict[int, tuple[Decided, float]] = {}

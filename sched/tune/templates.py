@@ -68,8 +68,11 @@ class Templates:
         for shared in (knobs["parallel"], NONE):
             order = self._order(plan.template, knobs, steps, shared)
             loops = [self._loop(k, part, steps[k], knobs) for k, part in order]
+            parts = self._parts(loops)
             if plan.template == "lanes":
-                return Nest(plan, tuple(loops), holds=True)
+                return Nest(plan, tuple(loops), holds=True, parts=parts)
+            if parts is not None and shared == NONE:
+                return None
             if self._is_legal(loops):
                 return self._made(plan, loops)
         return None
@@ -103,6 +106,7 @@ class Templates:
 
     def _is_legal(self, loops: Sequence[PlannedLoop]) -> bool:
         """Whether dependences allow these loops."""
+        loops = [x for x in loops if x.name != self._parts(loops)]
         numbers = [x.loop for x in loops]
         if numbers != sorted(numbers) and not is_in_order(numbers, self.spans):
             return False
@@ -111,6 +115,21 @@ class Templates:
             for at, x in enumerate(loops)
             if x.kind in ("parallel", "vector")
         )
+
+    def _parts(self, loops: Sequence[PlannedLoop]) -> str | None:
+        """The loop of a reduction that threads share: its iterations have results of their own."""
+        sums = [x.is_reduction and not x.parallel for x in self.statement.loops]
+        shared = (x.name for x in loops if x.kind == "parallel" and sums[x.loop])
+        return next(shared, None)
+
+    def _copies(self, loops: Sequence[PlannedLoop]) -> str | None:
+        """The innermost loop of parts of what data choose, each iteration of which has results of
+        its own, too."""
+        if self.statement.kind != "scatter" or self._parts(loops) is None:
+            return None
+        last = loops[-1]
+        is_sum = self.statement.loops[last.loop].is_reduction and last.kind == "unrolled"
+        return last.name if is_sum else None
 
     def _made(self, plan: NestPlan, loops: Sequence[PlannedLoop]) -> Nest:
         knobs = dict(plan.knobs)
@@ -127,6 +146,8 @@ class Templates:
             is_tile or self._is_alone(loops),
             None if turned is None else turned.tensor,
             bool(knobs["stream"]),
+            parts=self._parts(loops),
+            copies=self._copies(loops),
         )
 
     def panel(self, vector: int, jam: int) -> MemoryAccess | None:

@@ -207,6 +207,8 @@ def _from_panel_to_panel(
 
 def _copied(s: StatementFacts, spot: Spot, nest: Nest) -> Touch | None:
     """What is copied, each element once."""
+    if nest.parts is not None:
+        return _added(s, nest)
     if nest.packed is None and nest.turned is None:
         return None
     for a in s.accesses:
@@ -215,6 +217,13 @@ def _copied(s: StatementFacts, spot: Spot, nest: Nest) -> Touch | None:
             elements = float(prod(extent for stride, extent in moves if stride))
             return Touch(a.bytes, elements, False, (a.strides[nest.plan.number("vector")],))
     return None
+
+
+def _added(s: StatementFacts, nest: Nest) -> Touch:
+    """The results of parts, which are added up in the end."""
+    (a,) = (x for x in s.accesses if x.is_write)
+    parts = next(x.extent for x in nest.loops if x.name == nest.parts)
+    return Touch(a.bytes, float(parts * a.elements), False, (1,))
 
 
 def _around(a: MemoryAccess, outer: Around, stored: int) -> tuple[float | None, ...]:

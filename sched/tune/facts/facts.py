@@ -14,6 +14,7 @@ from ...lang.nodes.dtypes import as_dtype
 from ...lang.nodes.nodes import Read, RVar, Var, postorder
 from ...lang.nodes.shown import Shown
 from ...lang.program.program import Program
+from ...lang.tensors.definitions import Definition
 from ...lang.tensors.tensors import Func
 from ...poly.model.model import Model
 from ...poly.model.proven import unproved
@@ -59,6 +60,7 @@ class StatementFacts(Shown):
         skewable: for a loop along which dependences go backwards, the least factors by which it
             must be skewed by loops around it so that none does; of the loops as they are written,
             so skew the innermost one first.
+        is_exact: whether it accumulates over loops of its own what is the same in any order.
     """
 
     name: str
@@ -72,6 +74,7 @@ class StatementFacts(Shown):
     distances: tuple[Distance, ...]
     permutable: tuple[tuple[str, ...], ...]
     skewable: Mapping[str, Mapping[str, int]] = field(hash=False)
+    is_exact: bool = False
 
     @property
     def instances(self) -> int:
@@ -199,6 +202,7 @@ def _facts_of(rewritten: RewrittenProgram, sizes: Mapping[str, int]) -> Facts:
                 around,
                 nest.permutable,
                 nest.skewable,
+                accumulates_exactly(statement.definition),
             )
         )
         if nest.box is not None:
@@ -211,6 +215,12 @@ def axis_of(statement: Statement, dim: Var | RVar) -> int | None:
     which element an instance changes, as all instances may change any of them."""
     lhs = enumerate(statement.definition.lhs)
     return next((k for k, x in lhs if dim in postorder(x) and not reads_memory(x)), None)
+
+
+def accumulates_exactly(d: Definition) -> bool:
+    """Whether a definition accumulates over loops of its own, and gives the same bits in any order
+    of them."""
+    return d.is_update and bool(d.rvars) and not d.loops and accumulates(d) and is_exact(d)
 
 
 def kind_of(statement: Statement, model: Model) -> Kind:

@@ -1,0 +1,36 @@
+"""Which templates and loops suit a statement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .facts.facts import StatementFacts
+from .plan import Template
+from .statements import is_reduction
+from .templates import NONE, Templates
+
+TERMS = (4, 8)
+"""Terms of a sum that are added to a result at a time."""
+
+
+def arrangements(s: StatementFacts, templates: Templates) -> list[tuple[Template, int]]:
+    """The templates that suit a statement, and whether its reductions are unrolled."""
+    if not is_reduction(s):
+        return [("rows", 0)]
+    window: list[tuple[Template, int]] = [("tile", 1)] if templates.is_window() else []
+    return [*window, ("tile", 0), ("rows", 0)]
+
+
+def has_others(s: StatementFacts, extents: Sequence[int]) -> bool:
+    """Whether there are loops for threads but for the one along which results lie side by side."""
+    (written,) = (a for a in s.accesses if a.is_write)
+    found = zip(s.loops, extents, written.strides, strict=True)
+    return any(x.parallel and e > 1 and stride != 1 for x, e, stride in found)
+
+
+def terms_of(s: StatementFacts, templates: Templates, vector: int) -> list[int]:
+    """The loops of which several terms can be added to vectors of results at a time."""
+    loops = [k for k, x in enumerate(s.loops) if x.is_reduction and not x.is_shared]
+    if vector == NONE or s.axes[vector] is None or len(loops) != 1:
+        return []
+    return [k for k in loops if not templates.short[k] and templates.extents[k] > TERMS[-1]]
