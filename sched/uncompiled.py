@@ -11,8 +11,8 @@ from dataclasses import MISSING, Field, fields
 from operator import attrgetter
 from typing import Any
 
-FEW = 64
-"""So many calls take about as long without functions compiled for a class as to compile these."""
+FEW = 256
+"""So many calls take at most as long without functions compiled for a class as to compile these."""
 
 
 class Uncompiled:

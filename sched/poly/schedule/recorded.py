@@ -6,7 +6,6 @@ from typing import Any
 
 from ...cached import cached_property
 from ...lang.nodes.nodes import Node
-from ...lang.program.digest import combined
 from ...lang.program.program import Program
 from ...steps import Log
 from ...targets.target import Target
@@ -26,19 +25,22 @@ class Recorded:
 
     variants: tuple[tuple[Node, Recorded], ...] = ()
 
-    def __init__(self, base: Program, target: Target, text: str) -> None:
+    def __init__(
+        self, base: Program, target: Target, text: str, digest: str | None = None
+    ) -> None:
         """
         Args:
             text: what `Schedule.written` gives of a schedule without variants.
+            digest: of that schedule, as far as it is known.
         """
         self.base, self.target = base, target
-        self._text = text
+        self._text, self._digest = text, digest
         self._log = Log()
 
     @property
     def digest(self) -> str | None:
         """That of the schedule."""
-        return None if self.base.digest is None else combined(self.base.digest, self._text)
+        return self._digest or self.schedule.digest
 
     @property
     def key(self) -> tuple[Any, ...]:
