@@ -81,7 +81,8 @@ class _Given:
         self._needed = tuple(f.name for f in every if not _has_default(f))
         #: In the order of the fields, in which an instance has them.
         self._first = {f.name: f.default for f in every}
-        self._made = tuple((f.name, f.default_factory) for f in every if _is_made(f))
+        made: list[tuple[str, Any]] = [(f.name, f.default_factory) for f in every if _is_made(f)]
+        self._made = made
         self.is_checked = hasattr(cls, "__post_init__")
         held = [getattr(cls, f.name, None) for f in every]
         self.is_plain = hasattr(cls, "__dict__") and not any(hasattr(x, "__set__") for x in held)

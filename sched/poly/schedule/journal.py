@@ -19,7 +19,7 @@ from ... import forks
 from ...cache import keys, store
 from ...cache.place import is_on
 from ...lang.program.program import Program
-from ..program.inline import Rule, once_a_consumer, without_recomputation
+from ..program.rule import Rule, once_a_consumer, without_recomputation
 
 FORMAT = 1
 """The version of the form in which journals are stored."""

@@ -16,15 +16,15 @@ from ...later import later
 from ...steps import Log
 from ...targets.host import default_target, name_of_target
 from ...targets.target import Target
-from ..program.inline import Rule, once_a_consumer
+from ..program.rule import Rule, once_a_consumer
 from ..report.said import Said
 from ..state.record import Directive
-from ..state.rewritten import RewrittenProgram
 from . import serial
 from .schedule_builder import ScheduleBuilder
 
 if TYPE_CHECKING:
     from ..report.analysis import Analysis
+    from ..state.rewritten import RewrittenProgram
     from . import travel
 else:
     travel = later(".travel", __package__)

@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, field, fields, replace
-from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self, get_args
 
@@ -182,9 +181,14 @@ class Directive:
 _PACKAGE = __name__.partition(".")[0]
 
 
-@cache
 def _is_ours(kind: type[Directive]) -> bool:
-    return kind.__module__.partition(".")[0] == _PACKAGE
+    found = _ours.get(kind)
+    if found is None:
+        found = _ours[kind] = kind.__module__.partition(".")[0] == _PACKAGE
+    return found
+
+
+_ours: dict[type[Directive], bool] = {}
 
 
 def _is_plain(value: Any) -> bool:
