@@ -171,7 +171,7 @@ class AutoKernel(Kernel):
                 keep_plan(better.plan, replace(known, pays_after=None))
             return found
         kernel = Kernel(made)
-        keep_plan(better.plan, StoredPlan(made.written, None))
+        keep_plan(better.plan, StoredPlan(made.written, None, made.digest))
         return kernel
 
     def _remember(self, key: Key, call: CachedCall, given: Given) -> None:
@@ -227,8 +227,9 @@ class AutoKernel(Kernel):
             return self  # too intricate to be proven in any other order
         if searched.pays_after is not None:
             self._better[key] = _Better(sizes, effort, searched.pays_after, plan)
-        text = None if made is self else searched.schedule.written
-        keep_plan(plan, StoredPlan(text, searched.pays_after))
+        found = None if made is self else searched.schedule
+        said = (None, None) if found is None else (found.written, found.digest)
+        keep_plan(plan, StoredPlan(said[0], searched.pays_after, said[1]))
         return made
 
     def _kept(self, plan: str | None, sizes: Mapping[str, int]) -> Kernel | None:
@@ -239,7 +240,7 @@ class AutoKernel(Kernel):
         made: Kernel = self
         try:
             if known.text is not None:
-                recorded = Recorded(self._program, self._target, known.text)
+                recorded = Recorded(self._program, self._target, known.text, known.digest)
                 made = Kernel(recorded, target=self._target)
         except (LanguageError, ScheduleError):
             return None  # its code is gone, and it could not be proven this time

@@ -20,6 +20,8 @@ from reprlib import recursive_repr
 from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
+from .uncompiled import FEW as FEW, Uncompiled, counts
+
 
 class _Factory:
     """The default of an argument that a function makes anew for each instance."""
@@ -122,7 +124,7 @@ def _late(cls: type, eq: bool, hashed: bool, frozen: bool) -> dict[str, Any]:
 def _first(cls: type, frozen: bool, compiled: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Functions that are compiled after some calls: of most classes a process that finds its
     kernels on disk makes few instances."""
-    slowly = _Slowly(cls, frozen)
+    slowly = Uncompiled(cls, frozen)
 
     def __init__(self: Any, *args: Any, **options: Any) -> None:
         if not slowly.init(self, args, options):
@@ -142,63 +144,6 @@ def _first(cls: type, frozen: bool, compiled: Callable[[], dict[str, Any]]) -> d
         return known
 
     return {"__init__": __init__, "__eq__": __eq__, "__hash__": __hash__}
-
-
-FEW = 16
-"""So many calls take as long without functions compiled for a class as to compile these."""
-
-
-class _Slowly:
-    """Does what the functions of a class do before they are compiled."""
-
-    def __init__(self, cls: type, frozen: bool) -> None:
-        self._cls = cls
-        self._set = object.__setattr__ if frozen else setattr
-        self._left = FEW
-        self._fields: dict[str, Field[Any]] | None = None
-        self._is_plain = True
-
-    def is_asked(self) -> bool:
-        """Whether there were few calls so far. This is one more."""
-        self._left -= 1
-        return self._left >= 0
-
-    def init(self, instance: Any, args: tuple[Any, ...], options: dict[str, Any]) -> bool:
-        """Initialises an instance; False where that is left to the function that is compiled: for
-        fields that are not given by position, and for all mistakes."""
-        if not self.is_asked():
-            return False
-        every = self._fields
-        if every is None:
-            every = self._fields = {f.name: f for f in fields(self._cls)}
-            self._is_plain = all(f.init and not f.kw_only for f in every.values())
-        given = dict(zip(every, args, strict=False))  # not all are given
-        given.update(options)
-        if not self._is_plain or len(given) < len(args) + len(options):
-            return False
-        if given.keys() != every.keys():
-            rest = [f for name, f in every.items() if name not in given]
-            if len(given) + len(rest) > len(every):
-                return False
-            for f in rest:
-                made: Any = f.default_factory
-                if made is f.default:
-                    return False
-                given[f.name] = f.default if made is MISSING else made()
-        for name, value in given.items():
-            self._set(instance, name, value)
-        if hasattr(instance, "__post_init__"):
-            instance.__post_init__()
-        return True
-
-    def key(self, instance: Any, hashed: bool = False) -> tuple[Any, ...]:
-        """The fields that are compared, or hashed."""
-        return tuple([getattr(instance, f.name) for f in fields(self._cls) if _counts(f, hashed)])
-
-
-def _counts(f: Field[Any], hashed: bool) -> bool:
-    """Whether a field is compared, or hashed."""
-    return f.compare if f.hash is None or not hashed else f.hash
 
 
 class _Signature:
@@ -222,7 +167,7 @@ def _compiled(cls: type, eq: bool, hashed: bool, frozen: bool) -> dict[str, Any]
     known: dict[str, Any] = {"_FACTORY": _FACTORY, "_set": object.__setattr__}
     text = _init(cls, all_fields, frozen, known)
     if eq:
-        compared = [f.name for f in all_fields if _counts(f, hashed=False)]
+        compared = [f.name for f in all_fields if counts(f, hashed=False)]
         mine, other = _tuple("self", compared), _tuple("other", compared)
         text += (
             "def __eq__(self, other):\n"
@@ -230,7 +175,7 @@ def _compiled(cls: type, eq: bool, hashed: bool, frozen: bool) -> dict[str, Any]
             " return NotImplemented\n"
         )
     if hashed:
-        counted = [f.name for f in all_fields if _counts(f, hashed=True)]
+        counted = [f.name for f in all_fields if counts(f, hashed=True)]
         text += f"def __hash__(self): return hash({_tuple('self', counted)})\n"
     known["__name__"] = cls.__module__
     exec(text, known)

@@ -140,10 +140,12 @@ def test_one_text_is_compiled_for_a_class_that_is_used(monkeypatch: pytest.Monke
     compiled = []
     monkeypatch.setattr(records, "exec", lambda *a: (compiled.append(a), exec(*a)), raising=False)
     base, _, checked, _ = family(MAKERS["ours"], True, True, True)
-    assert base(1, note="by name") == base(1)  # which the compiled function does
+    assert base(1, note="by name") == base(1)
     assert hash(base(1)) == hash(base(1))
-    assert len(compiled) == 1
     checked(1)
+    assert not compiled
+    with pytest.raises(TypeError, match="unexpected keyword argument 'more'"):
+        base(1, more=2)  # which the compiled function says
     assert len(compiled) == 1
     assert {checked(k).x for k in range(records.FEW + 1)} == {*range(records.FEW + 1)}
     assert len(compiled) == 2

@@ -97,6 +97,8 @@ def name_of_target(target: Target) -> str | None:
 def cannot_run(target: Target) -> str | None:
     """Why this machine does not run what is made for a target; None if it does."""
     here = this_machine()
+    if target is here:
+        return None
     if target.arch != here.arch:
         return f"is of the architecture {target.arch}, and this machine ({here.triple}) is not"
     needed = [x[1:] for x in target.features if x[0] == "+"]

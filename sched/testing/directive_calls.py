@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import Field
 from typing import Any
 
+from ..poly.directives import every as every  # which makes all directives known
 from ..poly.schedule.schedule import Schedule
 from ..poly.schedule.stages import StageHandle
 from ..poly.state.fields import key_of

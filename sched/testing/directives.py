@@ -6,6 +6,7 @@ s["C.update(0)"].split("k", 3)
 from __future__ import annotations
 
 from ..lang.errors.errors import LanguageError, ScheduleError
+from ..poly.directives import every as every  # which makes all directives known
 from ..poly.schedule.schedule import Schedule
 from ..poly.schedule.stages import StageHandle
 from ..poly.state.record import KINDS

@@ -9,7 +9,8 @@ from ..lang.nodes.nodes import Node, Op, Read, RVar, postorder
 from ..lang.program.program import Program
 from ..lang.tensors.definitions import Definition
 from ..lang.tensors.tensors import Func
-from ..poly.program.inline import Rule, determines_instance, inlined, is_expensive
+from ..poly.program.inline import determines_instance, inlined, is_expensive
+from ..poly.program.rule import Rule
 from ..poly.sets.memo import Memo
 from .facts.operations import operations
 from .model import SLOTS

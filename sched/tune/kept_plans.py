@@ -27,10 +27,12 @@ class StoredPlan:
     Attributes:
         text: the schedule, as `Schedule.written` gives it; None for the loops as written.
         pays_after: as of `auto.ForCalls`.
+        digest: of the schedule.
     """
 
     text: str | None
     pays_after: int | None
+    digest: str | None = None
 
 
 def plan_key(
@@ -65,12 +67,16 @@ def read_plan(key: str | None) -> StoredPlan | None:
 def keep_plan(key: str | None, plan: StoredPlan) -> None:
     """Keeps what was found, in place of what there was."""
     if key is not None and keys.is_current():
-        store.write(PLAN, key, {"text": plan.text, "pays_after": plan.pays_after})
+        store.write(PLAN, key, asdict(plan))
 
 
 def _plan(header: Mapping[str, Any]) -> StoredPlan | None:
     match header:
-        case {"text": str() | None as text, "pays_after": int() | None as pays_after}:
+        case {
+            "text": str() | None as text,
+            "pays_after": int() | None as pays_after,
+            "digest": str() | None as digest,
+        }:
             if pays_after is None or (pays_after >= 1 and not isinstance(pays_after, bool)):
-                return StoredPlan(text, pays_after)
+                return StoredPlan(text, pays_after, digest)
     return None

@@ -13,6 +13,12 @@ import sys
 from types import ModuleType
 from typing import Any, NoReturn
 
+PARTS = (
+    *("kernels", "poly.schedule.handles.pieces", "poly.schedule.replay", "poly.legality.checker"),
+    *("poly.report.analysis", "poly.report.requires", "poly.report.finding", "poly.report.costs"),
+)
+"""What loads all that may use isl."""
+
 
 class Used(BaseException):
     """Something was used that may not be. No `except Exception` takes it."""
@@ -35,7 +41,8 @@ class Forbidden:
 
 def forbid(isl: bool = True, llvm: bool = True) -> None:
     """Makes isl, or LLVM's passes, or both unusable from now on."""
-    importlib.import_module("polysched.kernels")  # which loads everything
+    for part in PARTS:
+        importlib.import_module(f"polysched.{part}")
     from polysched.codegen.llvm import binding
 
     for name, module in list(sys.modules.items()) if isl else ():

@@ -200,8 +200,11 @@ def test_a_schedule_that_is_refused_now_is_searched_for(searches: Searches) -> N
 
 @pytest.mark.parametrize(
     "header",
-    [{}, {"text": 3, "pays_after": None}, {"text": None}, {"text": None, "pays_after": 0},
-     {"text": None, "pays_after": True}, {"text": None, "pays_after": "1"}],
+    [{}, {"text": 3, "pays_after": None, "digest": None}, {"text": None, "digest": None},
+     {"text": None, "pays_after": 0, "digest": None},
+     {"text": None, "pays_after": True, "digest": None},
+     {"text": None, "pays_after": "1", "digest": None},
+     {"text": None, "pays_after": None}, {"text": None, "pays_after": None, "digest": 1}],
 )  # fmt: skip
 def test_a_plan_that_means_nothing_is_searched_for(
     searches: Searches, header: dict[str, Any]

@@ -113,6 +113,68 @@ def test_a_second_process_needs_neither_isl_nor_llvms_passes(script: str) -> Non
     assert run(script, {}) == first
 
 
+LOOKED_AT = """
+import sys
+opened = []
+sys.addaudithook(
+    lambda event, args: opened.append(args[0]) if event == "open" else None
+)
+"""
+TOLD = """
+kept = [x for x in opened if str(x).endswith(".entry")]
+rooms = sorted({x.split(".")[2] for x in sys.modules if x.startswith("polysched.poly.")})
+print(json.dumps([len(kept), "islpy" in sys.modules, rooms, kernel.cached]))
+"""
+AS_WRITTEN = """
+kernel = ps.Schedule(product()).compile()
+"""
+CALLED = """
+a, b = arrays(size=150)
+C = product()
+C(a, b)
+kernel = C._default_kernel
+"""
+SIXTY = """
+n, i = ps.sizes("n"), ps.vars("i")
+x = ps.Input("x", ps.float32, (n,))
+chain, before = [], x
+for k in range(16):
+    f = ps.Func(f"f{k}", (n,))
+    f[i] = before[i] * 0.5 + x[i]
+    chain.append(f)
+    before = f
+s = ps.Schedule(before)
+for f in chain:
+    if f is not before:
+        s[f].compute_root()
+    s[f].split(i, 64)
+    s[f].split("ii", 32, names=("ij", "il"))
+    s[f].vectorize("il", ps.native)
+assert len(s.directives) >= 60
+kernel = s.compile()
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "entries"),
+    [
+        pytest.param(AS_WRITTEN, 4, id="product"),
+        pytest.param(CALLED, 8, id="bare"),
+        pytest.param(SIXTY, 4, id="sixty"),
+    ],
+)
+def test_a_second_process_opens_few_entries(script: str, entries: int) -> None:
+    """What keys cover, what was accepted, preconditions and code; for a bare call also what was
+    found for it, and the runtime."""
+    run(script + "print(json.dumps(0))", None)
+    count, with_isl, rooms, is_cached = run(LOOKED_AT + script + TOLD, None)
+    assert is_cached
+    assert count <= entries
+    if script != SIXTY:  # directives are the classes that carry them out
+        assert not with_isl
+        assert not {"legality", "proof", "model", "placement", "directives"} & {*rooms}
+
+
 @pytest.mark.parametrize(
     "what",
     [

@@ -55,11 +55,20 @@ def _talking_machine(target: Target) -> Any:
 
 
 def _new_target_machine(target: Target) -> Any:
+    return _machine(target, target.cpu, target.feature_text)
+
+
+def _plain_machine() -> Any:
+    """One for this machine's triple, without its features: each of these takes LLVM a while."""
+    return _machine(this_machine(), "", "")
+
+
+def _machine(target: Target, cpu: str, features: str) -> Any:
     _initialise(target.arch == this_machine().arch)
     try:
         # The default code model for JITs is the large one: a `movabsq` for every global.
         return llvm.Target.from_triple(target.triple).create_target_machine(
-            cpu=target.cpu, features=target.feature_text, opt=2, reloc="pic", codemodel="small"
+            cpu=cpu, features=features, opt=2, reloc="pic", codemodel="small"
         )
     except RuntimeError as error:
         raise InternalError(f"LLVM has no code generator for {target.triple}: {error}") from error
@@ -153,7 +162,7 @@ def _linker(serial: int) -> Any:
     global _latest
     number, jit = _latest
     if serial // EACH > number:  # two threads may make one at once, without harm
-        machine = target_machine(this_machine())
+        machine = _plain_machine()
         on_windows = sys.platform == "win32"  # where llvmlite has no JITLink
         jit = llvm.create_lljit_compiler(machine, use_jit_link=not on_windows, suppress_errors=True)
         _latest = serial // EACH, jit

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...cached import cached_property
 from ...lang.arguments.admission import check_near
-from ...lang.arithmetic.evaluate import Scalar, compile_nodes, size_value
+from ...lang.arithmetic.evaluate import ByName, Scalar, compile_nodes, size_value
 from ...lang.call.binding import Binding
 from ...lang.errors.errors import CallValueError, InternalError
 from ...lang.nodes.nodes import Param, postorder
@@ -32,12 +32,20 @@ class Preconditions:
         self.needed, self.assumed = requirements.sizes, requirements.assumed
         self.indices, self.bounding = requirements.indices, requirements.bounding
         self.reaches = requirements.reaches
-        given = (*(x.condition for x in self.needed), *(node for node, _ in self.assumed))
-        self.test = compile_nodes(given)
-        self.is_near = compile_nodes([node for node, _ in self.reaches])
         self.extents = [
             (f, s.name, k) for f in program.outputs for k, s in enumerate(output_sizes(program, f))
         ]
+
+    @cached_property
+    def test(self) -> ByName:
+        """The values of all conditions, those on sizes first."""
+        given = (*(x.condition for x in self.needed), *(node for node, _ in self.assumed))
+        return compile_nodes(given)
+
+    @cached_property
+    def is_near(self) -> ByName:
+        """Whether what is read of Inputs is near enough, one by one."""
+        return compile_nodes([node for node, _ in self.reaches])
 
     @cached_property
     def free(self) -> frozenset[str]:

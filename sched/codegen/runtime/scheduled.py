@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ...lang.nodes.nodes import Node
 from ...lang.program.program import Program
-from ...poly.nests.loop_program import LoopProgram
-from ...poly.report.requirements import Requirements
 from ...steps import Log
 from ...targets.target import Target
+
+if TYPE_CHECKING:
+    from ...poly.nests.loop_program import LoopProgram
+    from ...poly.report.requirements import Requirements
 
 
 class Scheduled(Protocol):

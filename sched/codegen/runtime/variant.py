@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...lang.arithmetic.evaluate import compile_nodes, size_value
+from ...cached import cached_property
+from ...lang.arithmetic.evaluate import ByName, compile_nodes, size_value
 from ...lang.errors.errors import CallValueError
 from ...lang.nodes.dtypes import Array
 from ...lang.nodes.nodes import Var
@@ -67,8 +68,6 @@ class Variant:
         self.buffers = interface.buffers
         scratch = interface.scratch
         self.spans = [arena.Lifetime(b, b.first, b.last) for b in scratch]
-        #: In one function: to compile one takes as long as linking a kernel.
-        self._pitches = compile_nodes([pitch for b in scratch for pitch in b.pitches])
         self._ranks = [(b.dtype.itemsize, len(b.pitches)) for b in scratch]
         #: Which scratch buffers each thread has a copy of.
         self.private = [b.is_private for b in scratch]
@@ -178,6 +177,12 @@ class Variant:
             return np.empty(shape, buffer.dtype.numpy), box[: buffer.ndim]
         bytes = scratch[self._numbers[id(buffer)]][: math.prod(shape) * buffer.dtype.itemsize]
         return bytes.view(buffer.dtype.numpy).reshape(shape), box[: buffer.ndim]
+
+    @cached_property
+    def _pitches(self) -> ByName:
+        """Those of all scratch buffers, in one function: to compile one takes as long as linking a
+        kernel."""
+        return compile_nodes([pitch for b in self.interface.scratch for pitch in b.pitches])
 
     def bytes(self, values: Mapping[str, Any]) -> tuple[int, ...]:
         """How large each scratch buffer is. Python's integers do not wrap: a product that 64 bits

@@ -98,6 +98,8 @@ def compile_nodes(nodes: Sequence[Node]) -> ByName:
     Expressions whose arithmetic is not that of Python's integers are evaluated by `size_value`. A
     name without a value is a KeyError.
     """
+    if not nodes:
+        return lambda values: ()
     code = _Code(lambda node: f"s[{node.name!r}]")
     for node in nodes:
         if not _is_plain(node, Size):

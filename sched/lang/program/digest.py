@@ -27,7 +27,7 @@ from .steps import Block, Recurrence, Step
 if TYPE_CHECKING:
     from .program import Program
 
-VERSION = 2
+VERSION = 3
 """The version of the digests, which changes when equal programs get other digests than before."""
 
 
@@ -134,15 +134,18 @@ class _Digester:
 
     # expressions ------------------------------------------------------------------------------
     def _nodes(self, roots: Iterable[Node | None], loops: Mapping[Node, str]) -> tuple[object, ...]:
-        """The digests of expressions over some loops; each distinct node is digested once."""
+        """Expressions over some loops: each distinct node once, operands by their numbers; then the
+        numbers of the expressions."""
         given = tuple(roots)
-        done: dict[Node, str] = {}
+        done: dict[Node, int] = {}
+        rows: list[object] = []
         for node in postorder(*(x for x in given if x is not None)):
-            done[node] = combined(*self._node(node, loops, done))
-        return tuple(None if x is None else done[x] for x in given)
+            rows.append(self._node(node, loops, done))
+            done[node] = len(done)
+        return tuple(rows), tuple(None if x is None else done[x] for x in given)
 
     def _node(
-        self, node: Node, loops: Mapping[Node, str], done: Mapping[Node, str]
+        self, node: Node, loops: Mapping[Node, str], done: Mapping[Node, int]
     ) -> tuple[object, ...]:
         below = tuple(done[x] for x in node.args)
         match node:

@@ -10,7 +10,8 @@ from ...lang.nodes.printer import expr_text
 from ...records import dataclass
 from ..directives.bodies import Fission
 from ..directives.loops import Split
-from ..program.inline import WHY, Rule
+from ..program.inline import WHY
+from ..program.rule import Rule
 from ..state.record import Directive
 from ..state.state import NoLoops
 from ..tree.edits import Shared, stages

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import cast
@@ -29,10 +29,10 @@ from ...lang.tensors.trace import has_trace
 from ..sets.linear import coefficient
 from ..sets.memo import Memo
 from ..sets.simplify import reads_memory
+from .rule import Rule, loops_of, once_a_consumer, without_recomputation
 
 Definitions = dict[Func, tuple[Definition, ...]]
 Uses = dict[Func, dict[Definition, list[Read]]]
-Rule = Callable[[Func, list[tuple[Definition, list[Read]]]], bool]
 
 
 def can_inline(func: Func, program: Program) -> bool:
@@ -102,17 +102,6 @@ _AFFINE = frozenset(
 )
 
 
-def once_a_consumer(func: Func, uses: list[tuple[Definition, list[Read]]]) -> bool:
-    """The rule of a program as written: a Func is inlined if each consumer reads it at one point.
-    One with a division or a function, which take long, is inlined only where it is not evaluated
-    more often than if it were stored."""
-    if any(len({r.index for r in reads}) != 1 for _, reads in uses):
-        return False
-    return not is_expensive(func.history.typed()[0]) or (
-        len(uses) == 1 and determines_instance(func, *uses[0])
-    )
-
-
 def is_expensive(d: Definition) -> bool:
     """Whether a value takes a division or a function, other than in the arithmetic of indices."""
     return any(
@@ -133,7 +122,7 @@ def determines_instance(func: Func, consumer: Definition, reads: list[Read]) -> 
 def undetermined(func: Func, consumer: Definition, at: tuple[Node, ...]) -> set[Var | RVar]:
     """The dimensions of a consumer that the element which it reads does not determine, each by an
     index and those that are known already, as i is by 2 * i + 1, and then k by i + k."""
-    unknown = {*consumer.dims} - {*_loops_of(func)}
+    unknown = {*consumer.dims} - {*loops_of(func)}
     found = True
     while unknown and found:
         found = False
@@ -149,23 +138,6 @@ def _is_multiple(index: Node, dim: Var | RVar) -> bool:
     """Whether an index moves along a dimension by a constant."""
     step = coefficient(index, dim)
     return step is not None and bool(ix.constant(step)) and not reads_memory(index)
-
-
-def without_recomputation(func: Func, uses: list[tuple[Definition, list[Read]]]) -> bool:
-    """The default: one consumer, which reads it at one point and never the same one twice."""
-    if len(uses) != 1:
-        return False
-    definition, reads = uses[0]
-    index = reads[0].index
-    if any(r.index != index for r in reads):
-        return False
-    plain = [x for x in index if isinstance(x, (Var, RVar))]
-    return {*plain, *_loops_of(func)} >= set(definition.dims)
-
-
-def _loops_of(func: Func) -> tuple[RVar, ...]:
-    """The loops in whose iterations a Func is fresh, which its readers are in too."""
-    return func.history.home.loops if func.history.home is not None else ()
 
 
 WHY: dict[Rule, str] = {

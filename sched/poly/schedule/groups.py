@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ...records import dataclass
-from ..legality.checker import Change
 from .path import Place
+
+if TYPE_CHECKING:
+    from ..legality.checker import Change
 
 
 @dataclass(frozen=True)

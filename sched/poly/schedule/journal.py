@@ -13,15 +13,13 @@ the versions of everything that took part. Refusals are never kept: what is not 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import field
 from typing import Any
 
 from ... import forks
 from ...cache import keys, store
 from ...cache.place import is_on
 from ...lang.program.program import Program
-from ...records import dataclass
-from ..program.inline import Rule, once_a_consumer, without_recomputation
+from ..program.rule import Rule, once_a_consumer, without_recomputation
 
 FORMAT = 1
 """The version of the form in which journals are stored."""
@@ -40,7 +38,6 @@ Answer = str | int | list[str]
 _lock = forks.reentrant()
 
 
-@dataclass(slots=True)
 class Reached:
     """A state that was reached.
 
@@ -48,14 +45,21 @@ class Reached:
         made: the names of what the directive returned that led here.
         funcs: the names of the Funcs that it added, each with its types.
         answers: what is known of the state, by question.
+        children: what was reached from here, by directive or bracket.
         is_new: whether some of it has not been stored yet.
     """
 
-    made: tuple[str, ...] = ()
-    funcs: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    answers: dict[str, Answer] = field(default_factory=dict)
-    children: dict[str, Reached] = field(default_factory=dict)
-    is_new: bool = True
+    __slots__ = ("answers", "children", "funcs", "is_new", "made")
+
+    def __init__(
+        self,
+        made: tuple[str, ...] = (),
+        funcs: tuple[tuple[str, tuple[str, ...]], ...] = (),
+        is_new: bool = True,
+    ) -> None:
+        self.made, self.funcs, self.is_new = made, funcs, is_new
+        self.answers: dict[str, Answer] = {}
+        self.children: dict[str, Reached] = {}
 
     def note(self, question: str, answer: Answer) -> None:
         """Keeps an answer."""
@@ -129,7 +133,9 @@ def _merge(root: Reached, other: Reached) -> None:
 
 def _alone(path: list[tuple[str, Reached]]) -> Reached:
     """A tree of one path only."""
-    nodes = [Reached(x.made, x.funcs, dict(x.answers)) for _, x in path]
+    nodes = [Reached(x.made, x.funcs) for _, x in path]
+    for node, (_, x) in zip(nodes, path, strict=True):
+        node.answers.update(x.answers)
     for above, below, (event, _) in zip(nodes, nodes[1:], path[1:], strict=False):
         above.children[event] = below
     return nodes[0]
@@ -188,7 +194,7 @@ def read(data: Any) -> Reached | None:
         return None
     if not all(map(_are_answers, answers.values())):
         return None
-    found: list[Reached] = [Reached((), (), {}, {}, False) for _ in above]
+    found: list[Reached] = [Reached(is_new=False) for _ in above]
     for at, event, node in zip(above[1:], events[1:], found[1:], strict=True):
         found[at].children[event] = node
     for k, names in made.items():

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...lang.tensors.tensors import Func
-from ..report import finding
+from ...later import later
 
 if TYPE_CHECKING:
+    from ..report import finding
     from .schedule import Schedule
+else:
+    finding = later("..report.finding", __package__)
 
 
 def found(s: Schedule, what: Func | str) -> list[str]:

@@ -27,7 +27,7 @@ def resolved(s: Schedule, value: Any, stage: str, loop: Any = None) -> Any:
     """
     if isinstance(value, Word):
         return value.resolve(s.target, _known_type(s, stage, loop))
-    if isinstance(value, tuple):
+    if isinstance(value, tuple) and any(isinstance(x, (Word, tuple)) for x in value):
         return tuple(resolved(s, x, stage, loop) for x in value)
     return value
 

@@ -7,6 +7,7 @@ until somebody looks. It is made by carrying out the same directives, which need
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from ...cached import cached_property
 from ...garbage import uncollected
@@ -16,17 +17,31 @@ from ...lang.nodes.nodes import Node, Size, postorder, substitute
 from ...lang.program.program import Program
 from ...lang.program.scalars import symbols_of
 from ...lang.tensors.tensors import Func
+from ...later import later
 from ...steps import Log
-from ..directives.apply import applied
-from ..model.proven import unproved
-from ..program.inline import Rule
-from ..sets.budget import BudgetExceeded, allowance, budget, separate_budget
-from ..state.editing import Editing
+from ..program.rule import Rule
 from ..state.record import Directive
-from ..state.rewritten import RewrittenProgram, rewritten_program
-from ..state.state import Edit, State
 from .journal import Journal, Reached
 from .promised import PromisedFunc, promised, redeeming
+
+if TYPE_CHECKING:
+    from ..directives import apply
+    from ..legality import checker
+    from ..legality.checker import LegalityChecker
+    from ..model import proven
+    from ..sets import budget as budgets
+    from ..state import editing as edits, rewritten as programs, state as states
+    from ..state.editing import Editing
+    from ..state.rewritten import RewrittenProgram
+    from ..state.state import Edit, State
+else:
+    apply = later("..directives.apply", __package__)
+    checker = later("..legality.checker", __package__)
+    proven = later("..model.proven", __package__)
+    budgets = later("..sets.budget", __package__)
+    edits = later("..state.editing", __package__)
+    programs = later("..state.rewritten", __package__)
+    states = later("..state.state", __package__)
 
 UNLIMITED = 1 << 50
 """isl operations for what has been accepted before."""
@@ -53,7 +68,12 @@ class Origin:
             LanguageError: it is ill-formed.
             BudgetExceeded: it is too intricate to be proven right.
         """
-        return rewritten_program(self.program, self.rule, self._log)
+        return programs.rewritten_program(self.program, self.rule, self._log)
+
+    @cached_property
+    def legality(self) -> LegalityChecker:
+        """What decides whether states are legal, for all schedules that began here."""
+        return checker.LegalityChecker()
 
     def named(self, expression: Node) -> Node:
         """An expression with the program's own sizes in place of others of the same names."""
@@ -63,7 +83,7 @@ class Origin:
     def editing(self, state: State, directive: Directive) -> Editing:
         """A state, for a directive to be carried out."""
         context = state.assumed(state.rewritten.model.context)
-        return Editing(state, self.symbols, context, directive)
+        return edits.Editing(state, self.symbols, context, directive)
 
     def first(self) -> Place:
         """The beginning of a schedule: known to be well-formed, or found to be so.
@@ -74,10 +94,10 @@ class Origin:
         if self.journal is not None and self.journal.root is not None:
             return Place(Step(self, self.journal.root), (), None)
         try:
-            with budget(allowance(len(self.program.definitions))):
-                state = State(self.rewritten, self.rewritten.written, {})
-        except BudgetExceeded:
-            raise unproved(self.program) from None
+            with budgets.budget(budgets.allowance(len(self.program.definitions))):
+                state = states.State(self.rewritten, self.rewritten.written, {})
+        except budgets.BudgetExceeded:
+            raise proven.unproved(self.program) from None
         return Place(None if self.journal is None else Step(self, Reached()), (), state)
 
 
@@ -184,7 +204,7 @@ class Step:
             editing = self.origin.editing(state, self.directive)
             editing.promised = self.funcs.get
             with redeeming([f for f in self.funcs.values() if isinstance(f, PromisedFunc)]):
-                edit = applied(editing)
+                edit = apply.applied(editing)
                 if edit.made != self.node.made:
                     raise InternalError(
                         f"{self.directive.text()} makes {edit.made}, and made {self.node.made} "
@@ -198,14 +218,14 @@ class Step:
 
 def state_at(step: Step) -> State:
     """The state at a step, made by carrying out all that was accepted before."""
-    with uncollected(), separate_budget(UNLIMITED):
+    with uncollected(), budgets.separate_budget(UNLIMITED):
         todo: list[Step] = []
         at = step
         while at.state is None and at.before is not None:
             todo.append(at)
             at = at.before
         rewritten = step.origin.rewritten
-        state = at.state or State(rewritten, rewritten.written, {})
+        state = at.state or states.State(rewritten, rewritten.written, {})
         for each in reversed(todo):
             state = each.carried_out(state)
         return state
@@ -236,7 +256,7 @@ class Place:
     def state(self) -> State:
         if self._state is None:
             assert self.step is not None
-            with separate_budget(UNLIMITED):  # in which other threads wait
+            with budgets.separate_budget(UNLIMITED):  # in which other threads wait
                 self._state = self._state or state_at(self.step)
         return self._state
 

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ...lang.tensors.tensors import Func
-from ..legality.checker import Change
-from ..legality.refusals import Request
-from ..sets.budget import separate_budget
-from ..state.editing import Editing
+from ...later import later
 from ..state.record import Directive
-from ..state.state import State
 from .groups import Batch, Compound
 from .path import UNLIMITED, Origin, Place, Step, steps_between
+
+if TYPE_CHECKING:
+    from ..legality import checker, refusals
+    from ..legality.checker import Change
+    from ..sets import budget as budgets
+    from ..state.editing import Editing
+    from ..state.state import State
+else:
+    checker = later("..legality.checker", __package__)
+    refusals = later("..legality.refusals", __package__)
+    budgets = later("..sets.budget", __package__)
 
 A = TypeVar("A")
 
@@ -36,6 +43,8 @@ class Progress:
         self._until: Step | None = None
         self._ahead: Collection[Func] = ()
         self._puts_off = False
+        self._trust: str | None = None
+        self._budgets = 1
 
     @property
     def state(self) -> State:
@@ -91,6 +100,25 @@ class Progress:
             yield
         finally:
             self._puts_off = False
+
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        """For directives that have been accepted before: each has twice the budget, since how many
+        operations isl needs for a question depends on the questions before it."""
+        before, self._budgets = self._budgets, 2
+        try:
+            yield
+        finally:
+            self._budgets = before
+
+    @contextmanager
+    def trust(self, reason: str) -> Iterator[None]:
+        """Directives inside are not proven."""
+        before, self._trust = self._trust, reason
+        try:
+            yield
+        finally:
+            self._trust = before
 
     # what is known ------------------------------------------------------------------------
     def known(self, question: tuple[Any, ...], find: Callable[[], A]) -> A:
@@ -164,13 +192,14 @@ class Progress:
         if not missing:
             return batch.changes
         found: list[Change] = []
-        with separate_budget(UNLIMITED):
+        with budgets.separate_budget(UNLIMITED):
             state = batch.first.state
             for step in steps_between(batch.first, self._place):
                 before, state = state, step.carried_out(state)
                 if step.directive is not None:
                     text = step.text or step.directive.text()
-                    found.append(Change(Request(step.directive, text, self._among), before, state))
+                    request = refusals.Request(step.directive, text, self._among)
+                    found.append(checker.Change(request, before, state))
         if not self._place.is_made:
             self._place = Place(self._place.step, self.records, state)
         return tuple(found)

@@ -12,32 +12,40 @@ from ...lang.nodes.nodes import Node
 from ...lang.tensors.inout import InOut
 from ...lang.tensors.tensors import Func
 from ...later import later
-from ..model.conditions import Conditions
-from ..model.model import Model
-from ..model.proven import unproved
-from ..nests.loop_nest import LoopNest
-from ..nests.loop_program import LoopProgram
-from ..proof.dependences import Dependence, Dependences
-from ..report import facts, requires
-from ..report.finding import existing
-from ..report.requirements import Requirements
-from ..sets.budget import BudgetExceeded
-from ..sets.isl import Set
 from ..state.record import Directive, Lookup
-from ..state.state import NoLoops
-from ..tree.edits import At, stages
-from ..tree.looptree import Loop, Seq
-from ..tree.memory import Memory, Window
-from ..tree.stage import Stage
 from .written import WrittenSchedule
 
 if TYPE_CHECKING:
-    from ..report import analysis, explain
+    from ..model import proven
+    from ..model.conditions import Conditions
+    from ..model.model import Model
+    from ..nests.loop_nest import LoopNest
+    from ..nests.loop_program import LoopProgram
+    from ..proof import dependences as between
+    from ..proof.dependences import Dependence
+    from ..report import analysis, explain, facts, finding, requires
     from ..report.analysis import Analysis
     from ..report.evaluations import Evaluation
+    from ..report.requirements import Requirements
+    from ..sets import budget
+    from ..sets.isl import Set
+    from ..state import state as states
+    from ..tree import edits
+    from ..tree.edits import At
+    from ..tree.looptree import Loop, Seq
+    from ..tree.memory import Memory, Window
+    from ..tree.stage import Stage
 else:
+    proven = later("..model.proven", __package__)
+    between = later("..proof.dependences", __package__)
     analysis = later("..report.analysis", __package__)
     explain = later("..report.explain", __package__)
+    facts = later("..report.facts", __package__)
+    finding = later("..report.finding", __package__)
+    requires = later("..report.requires", __package__)
+    budget = later("..sets.budget", __package__)
+    states = later("..state.state", __package__)
+    edits = later("..tree.edits", __package__)
 
 
 @bounded
@@ -81,9 +89,9 @@ class ScheduleQueries(WrittenSchedule):
         """The analysis; what of it takes too long to find is refused."""
         try:
             yield self.analysis
-        except BudgetExceeded:
+        except budget.BudgetExceeded:
             if not self.directives:
-                raise unproved(self.program) from None
+                raise proven.unproved(self.program) from None
             last = self.directives[-1]
             raise ScheduleError(
                 f"the loops that {last.text()} has made are too intricate for the time allowed",
@@ -177,7 +185,7 @@ class ScheduleQueries(WrittenSchedule):
     def dependences(self) -> tuple[Dependence, ...]:
         """Every dependence between the instances of the program."""
         with self.in_time() as a, a.in_time():
-            return Dependences(self.rewritten.prover.dependences)
+            return between.Dependences(self.rewritten.prover.dependences)
 
     def legal(self, directive: Directive) -> bool:
         """Whether a directive, as one of the records of another schedule's `directives`, would be
@@ -192,18 +200,18 @@ class ScheduleQueries(WrittenSchedule):
 
     # places in the tree ---------------------------------------------------------------------------
     def _stage(self, name: str) -> Stage:
-        for stage in stages(self.tree):
+        for stage in edits.stages(self.tree):
             if stage.name == name:
                 return stage
-        existing(self.analysis, name)
-        raise self._builder.in_their_terms(NoLoops(name))
+        finding.existing(self.analysis, name)
+        raise self._builder.in_their_terms(states.NoLoops(name))
 
     def _find(self, stage: str, loop: str) -> At:
         directive = Lookup(stage, f'loop("{loop}")', span=user_span())
         try:
             with self.in_time() as a, a.in_time():
                 return self._builder.editing(directive).at(loop)
-        except NoLoops as error:
+        except states.NoLoops as error:
             raise self._builder.in_their_terms(error) from None
 
     # text -----------------------------------------------------------------------------------------
@@ -221,4 +229,4 @@ class ScheduleQueries(WrittenSchedule):
 
     def _ipython_key_completions_(self) -> list[str]:
         """What may stand in `s["..."]`."""
-        return [stage.name for stage in stages(self.tree)]
+        return [stage.name for stage in edits.stages(self.tree)]

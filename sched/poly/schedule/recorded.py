@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...cached import cached_property
 from ...lang.nodes.nodes import Node
-from ...lang.program.digest import combined
 from ...lang.program.program import Program
+from ...later import later
 from ...steps import Log
 from ...targets.target import Target
-from ..nests.loop_program import LoopProgram
-from ..report.requirements import Requirements
-from .schedule import Schedule
+
+if TYPE_CHECKING:
+    from ..nests.loop_program import LoopProgram
+    from ..report.requirements import Requirements
+    from . import schedule as schedules
+    from .schedule import Schedule
+else:
+    schedules = later(".schedule", __package__)
 
 
 class Recorded:
@@ -26,19 +31,20 @@ class Recorded:
 
     variants: tuple[tuple[Node, Recorded], ...] = ()
 
-    def __init__(self, base: Program, target: Target, text: str) -> None:
+    def __init__(self, base: Program, target: Target, text: str, digest: str | None = None) -> None:
         """
         Args:
             text: what `Schedule.written` gives of a schedule without variants.
+            digest: of that schedule, as far as it is known.
         """
         self.base, self.target = base, target
-        self._text = text
+        self._text, self._digest = text, digest
         self._log = Log()
 
     @property
     def digest(self) -> str | None:
         """That of the schedule."""
-        return None if self.base.digest is None else combined(self.base.digest, self._text)
+        return self._digest or self.schedule.digest
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -48,7 +54,7 @@ class Recorded:
     @cached_property
     def schedule(self) -> Schedule:
         """The schedule itself. ScheduleError if a directive is refused."""
-        made = Schedule.from_json(self.base.outputs, self._text, self.base.inputs)
+        made = schedules.Schedule.from_json(self.base.outputs, self._text, self.base.inputs)
         made.chosen = len(made.directives)
         return made
 
@@ -56,7 +62,7 @@ class Recorded:
     def log(self) -> Log:
         """How long its steps took, as far as there were any."""
         made = self.__dict__.get("schedule")
-        return made.log if isinstance(made, Schedule) else self._log
+        return made.log if isinstance(made, schedules.Schedule) else self._log
 
     @property
     def requirements(self) -> Requirements:

@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ...lang.errors.errors import LanguageError
+from ..directives import every as every  # which makes all directives known
 from ..state.record import from_json
 from . import serial
 from .numbers import resolved_anew

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from ...lang.errors.errors import LanguageTypeError, ScheduleError, user_span
 from ...lang.errors.frames import Bounded, bounded
@@ -12,28 +12,35 @@ from ...lang.expr.expr import Expr
 from ...lang.nodes.nodes import Node
 from ...lang.program.program import OF_KERNELS, Args, Program
 from ...lang.tensors.tensors import Func
+from ...later import later
 from ...steps import Log
 from ...targets.host import target_of
 from ...targets.target import Target
-from ..directives.assumptions import Assume
-from ..program.inline import Rule, once_a_consumer, without_recomputation
-from ..report import facts, requires
-from . import lookups, serial
-from .handles.base import LoopHandle
-from .handles.pieces import PiecesHandle
+from ..program.rule import Rule, once_a_consumer, without_recomputation
+from . import serial
+from .asked import WhyNot
+from .indexed import Indexed
 from .journal import journal_of
 from .path import Origin
 from .queries import ScheduleQueries
-from .replay import restore
 from .schedule_builder import ScheduleBuilder
-from .stages import StageHandle, of_stages
-from .why_not import WhyNot
+
+if TYPE_CHECKING:
+    from ..directives import assumptions
+    from ..report import facts, requires
+    from . import replay, stages
+else:
+    assumptions = later("..directives.assumptions", __package__)
+    facts = later("..report.facts", __package__)
+    requires = later("..report.requires", __package__)
+    replay = later(".replay", __package__)
+    stages = later(".stages", __package__)
 
 Outputs = Func | Sequence[Func]
 
 
 @bounded
-class Schedule(WhyNot, ScheduleQueries):
+class Schedule(Indexed, WhyNot, ScheduleQueries):
     """How a program is run: at first as written, each Func at root, in the order of the program,
     inlined only where it is one equation that each consumer reads at one point; what takes a
     division or a function only where no element is computed twice then.
@@ -145,34 +152,15 @@ class Schedule(WhyNot, ScheduleQueries):
             ScheduleError: with these numbers a directive is refused.
         """
         made = self._begun(self.base, target_of(target))
-        restore(made, serial.read_json(self.to_json()), anew=True)
+        replay.restore(made, serial.read_json(self.to_json()), anew=True)
         return made
-
-    # handles --------------------------------------------------------------------------------------
-    def __getitem__(self, what: Func | StageHandle | str) -> StageHandle:
-        """The stage of a Func's pure definition, or the stage of that name; of a definition in
-        several pieces all of them."""
-        if isinstance(what, PiecesHandle):
-            return PiecesHandle(self, what._func, what.pieces)
-        if isinstance(what, StageHandle):
-            return StageHandle(self, lookups.existing_stage(self, what.name))
-        name, *pieces = lookups.found(self, what)
-        if pieces:
-            return PiecesHandle(self, name.rpartition(".piece(")[0], tuple(pieces))
-        return StageHandle(self, name)
-
-    def group(self, func: Func | str) -> StageHandle:
-        """The loops that mutually recursive Funcs share, as those of one of them."""
-        return self[func]
-
-    def loop(self, name: str) -> LoopHandle:
-        """The loop of a `sequential`, or any loop of which there is only one."""
-        return LoopHandle(self, lookups.stage_in(self, str(name)), str(name))
 
     # directives -----------------------------------------------------------------------------------
     def assume(self, condition: Any) -> Self:
         """A condition on sizes and Params, checked at each call and used in proofs and bounds."""
-        self._builder.apply(Assume("", requires.on_sizes("assume", condition), span=user_span()))
+        self._builder.apply(
+            assumptions.Assume("", requires.on_sizes("assume", condition), span=user_span())
+        )
         return self
 
     def batch(self) -> AbstractContextManager[Self]:
@@ -266,7 +254,7 @@ class Schedule(WhyNot, ScheduleQueries):
         written = serial.read_json(text)
         make = cls.default if written.default else cls
         made = make(outputs, args or written.args(outputs), written.target)
-        restore(made, written)
+        replay.restore(made, written)
         return made
 
     def compile(self, *, checks: bool = False, **sizes: int) -> Any:
@@ -329,9 +317,9 @@ class Schedule(WhyNot, ScheduleQueries):
         variant = self.copy()
         variant.variants, variant.inherited = (), len(self.directives)
         with variant._builder.together("", "specialize", (), Expr(condition)):
-            variant._builder.apply(Assume("", condition, span=user_span()))
+            variant._builder.apply(assumptions.Assume("", condition, span=user_span()))
         (made,) = variant.directives[variant.inherited :]
-        assert isinstance(made, Assume)
+        assert isinstance(made, assumptions.Assume)
         self.variants = (*self.variants, (made.condition, variant))
         return variant
 
@@ -342,7 +330,7 @@ class Schedule(WhyNot, ScheduleQueries):
         at = f"s[{self.funcs[-1].name}]"
         names = {f.name: f'a stage is found by its name: s["{f.name}"]' for f in self.funcs}
         kernel = {x: f"that is of a kernel: s.compile().{x}(...)" for x in OF_KERNELS}
-        return names | of_stages(at) | kernel
+        return names | stages.of_stages(at) | kernel
 
     @bounded
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:

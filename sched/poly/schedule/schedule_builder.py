@@ -5,31 +5,36 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...garbage import uncollected
 from ...lang.errors.errors import LanguageError, ScheduleError, Span, user_span
+from ...later import later
 from ...records import replace
-from ..directives import every as every  # which makes all directives known
-from ..directives.apply import applied
-from ..legality.advice import (
-    Part,
-    explained,
-    fission_advice,
-    of_those_there,
-    parts_made,
-    why_inlined,
-)
-from ..legality.checker import Change, LegalityChecker
-from ..legality.evidence import seen_from
-from ..legality.refusals import Request
-from ..sets.budget import BudgetExceeded, allowance, attempt, budget
 from ..state.record import Directive, Lookup
-from ..state.state import Edit, NoLoops, State
-from ..tree.edits import Shared
 from .groups import Batch, Compound
 from .path import Origin, Place, Step
 from .progress import Progress
+
+if TYPE_CHECKING:
+    from ..directives import apply
+    from ..legality import advice, checker, evidence, refusals
+    from ..legality.advice import Part
+    from ..legality.checker import Change, LegalityChecker
+    from ..legality.refusals import Request
+    from ..sets import budget as budgets
+    from ..state import state as states
+    from ..state.state import Edit, State
+    from ..tree import edits
+else:
+    apply = later("..directives.apply", __package__)
+    advice = later("..legality.advice", __package__)
+    checker = later("..legality.checker", __package__)
+    evidence = later("..legality.evidence", __package__)
+    refusals = later("..legality.refusals", __package__)
+    budgets = later("..sets.budget", __package__)
+    states = later("..state.state", __package__)
+    edits = later("..tree.edits", __package__)
 
 
 class ScheduleBuilder(Progress):
@@ -38,10 +43,12 @@ class ScheduleBuilder(Progress):
 
     def __init__(self, origin: Origin) -> None:
         super().__init__(origin)
-        self.legality = LegalityChecker()
-        self._trust: str | None = None
-        self._budgets = 1
         self._advises = True
+
+    @property
+    def legality(self) -> LegalityChecker:
+        """What decides whether a state is legal."""
+        return self.origin.legality
 
     def copy(self) -> ScheduleBuilder:
         """An independent copy, outside of the batches and the trust around this one; a sketch if
@@ -69,12 +76,12 @@ class ScheduleBuilder(Progress):
             self._place = Place(known, (*self.records, directive), None)
             return known.node.made
         text = self._written or directive.text()
-        request, before = Request(directive, text, self._among), self.state
+        request, before = refusals.Request(directive, text, self._among), self.state
         with uncollected(), self._in_time(request), self._in_their_terms(request):
-            edit = applied(self.editing(directive), self._puts_off)
+            edit = apply.applied(self.editing(directive), self._puts_off)
             if known is not None and known.node.made != edit.made:
                 known = None
-            change = Change(request, before, self._with_trust(edit.state, directive))
+            change = checker.Change(request, before, self._with_trust(edit.state, directive))
             self._check(change, known is not None)
         if self._batch is not None:
             self._batch = replace(self._batch, changes=(*self._changes(self._batch), change))
@@ -111,11 +118,11 @@ class ScheduleBuilder(Progress):
     def accepts(self, directive: Directive) -> bool:
         """Whether a directive would be accepted now. Nothing changes, and no witness or hint is
         looked for where it would be refused."""
-        request, state = Request(directive, directive.text()), self.state
+        request, state = refusals.Request(directive, directive.text()), self.state
         try:
             with uncollected(), self._in_time(request):
-                edit = applied(self.editing(directive.mapped(self.origin.named)))
-                change = Change(request, state, edit.state)
+                edit = apply.applied(self.editing(directive.mapped(self.origin.named)))
+                change = checker.Change(request, state, edit.state)
                 before = () if self._batch is None else self._changes(self._batch)
                 if not self.legality.is_legal((*before, change)):
                     return False
@@ -137,20 +144,24 @@ class ScheduleBuilder(Progress):
         """A refusal in terms of the loops that there were when the user made the request, if it
         was a directive."""
         what, hint, parts = error.what, error.hint, self._parts(request)
-        if isinstance(error, NoLoops):
-            what = why_inlined(error, self.state.rewritten.rule, self.records)
+        if isinstance(error, states.NoLoops):
+            what = advice.why_inlined(error, self.state.rewritten.rule, self.records)
         if request is None:
             return error.reworded(what, hint, error.directive)
-        if isinstance(error, Shared):
+        if isinstance(error, edits.Shared):
             part = parts.get(error.loop.name)
             loop = error.loop.name if part is None else part.loop
-            hint = fission_advice(error, request.directive, loop, self._would_help)
-            what = of_those_there(what, parts)
+            hint = advice.fission_advice(error, request.directive, loop, self._would_help)
+            what = advice.of_those_there(what, parts)
         if not what.startswith(request.text):
-            what = f"{request.subject} is refused: {explained(what, parts)}"
-            hint = None if hint is None else of_those_there(hint, parts)
+            what = f"{request.subject} is refused: {advice.explained(what, parts)}"
+            hint = None if hint is None else advice.of_those_there(hint, parts)
         error = error.reworded(what, hint, request.text)
-        return error if self._compound is None else seen_from(error, self._compound.first.state)
+        return (
+            error
+            if self._compound is None
+            else evidence.seen_from(error, self._compound.first.state)
+        )
 
     def _parts(self, request: Request | None) -> dict[str, Part]:
         """The loops that the directives of a compound one have made so far."""
@@ -158,7 +169,7 @@ class ScheduleBuilder(Progress):
             return {}
         first = self._compound.first
         known = first.state.tree.loop_names.get(request.directive.stage, ())
-        return parts_made(self.records[len(first.records) :], known)
+        return advice.parts_made(self.records[len(first.records) :], known)
 
     def _with_trust(self, state: State, directive: Directive) -> State:
         """A state after a directive that is not proven, if it is trusted."""
@@ -177,9 +188,9 @@ class ScheduleBuilder(Progress):
         statements = len(self.state.rewritten.model.statements)
         where = where or user_span()
         try:
-            with budget(self._budgets * allowance(statements)):
+            with budgets.budget(self._budgets * budgets.allowance(statements)):
                 yield
-        except BudgetExceeded:
+        except budgets.BudgetExceeded:
             raise ScheduleError(
                 f"{subject} could not be proven right in the time allowed",
                 where=where,
@@ -211,7 +222,7 @@ class ScheduleBuilder(Progress):
     def _proven(self, batch: Batch) -> bool:
         """Proves the directives of a batch together."""
         last, changes = self.records[-1], self._changes(batch)
-        with self._in_time(Request(last, f"the {self._among} up to {last.text()}")):
+        with self._in_time(refusals.Request(last, f"the {self._among} up to {last.text()}")):
             trusted = all(change.is_trusted for change in changes)
             self.legality.check(changes, self._would_help, is_trusted=trusted)
             self.legality.check_loops(self.state, self.records, self._budgets)
@@ -247,22 +258,12 @@ class ScheduleBuilder(Progress):
         # Its directives are proven less thoroughly, so nothing of that is kept.
         trial._place, trial._compound = Place(None, first.records, first.state), None
         try:
-            with attempt():
+            with budgets.attempt():
                 for d in (*others, *self.records[len(trial.records) :], directive):
                     trial.replay(d)
-        except (BudgetExceeded, ScheduleError):
+        except (budgets.BudgetExceeded, ScheduleError):
             return False
         return True
-
-    @contextmanager
-    def again(self) -> Iterator[None]:
-        """For directives that have been accepted before: each has twice the budget, since how many
-        operations isl needs for a question depends on the questions before it."""
-        before, self._budgets = self._budgets, 2
-        try:
-            yield
-        finally:
-            self._budgets = before
 
     # several at a time ------------------------------------------------------------------------
     @contextmanager
@@ -278,7 +279,7 @@ class ScheduleBuilder(Progress):
 
             def are_there() -> bool:
                 directive = Lookup(stage, f"{name}()", span=user_span())
-                request = Request(directive, text, self._among)
+                request = refusals.Request(directive, text, self._among)
                 with self._in_time(request), self._in_their_terms(request):
                     self.editing(directive).in_order(loops)
                 return True
@@ -314,7 +315,7 @@ class ScheduleBuilder(Progress):
         """Checks the loops behind a compound directive."""
 
         def are_found() -> bool:
-            request = Request(self.records[-1], compound.text)
+            request = refusals.Request(self.records[-1], compound.text)
             with self._within_budget(compound.text, compound.text), self._in_their_terms(request):
                 self.legality.check_loops(self.state, self.records, self._budgets)
             return True
@@ -338,12 +339,3 @@ class ScheduleBuilder(Progress):
         except BaseException:
             self._place, self._batch = before, outer
             raise
-
-    @contextmanager
-    def trust(self, reason: str) -> Iterator[None]:
-        """Directives inside are not proven."""
-        before, self._trust = self._trust, reason
-        try:
-            yield
-        finally:
-            self._trust = before

@@ -13,7 +13,7 @@ from ...lang.travel.script import Script
 from ...steps import Log
 from ...targets.host import name_of_target, target_of
 from ...targets.target import Target
-from ..program.inline import once_a_consumer, without_recomputation
+from ..program.rule import once_a_consumer, without_recomputation
 from ..state.record import Directive
 from . import serial
 from .replay import restore

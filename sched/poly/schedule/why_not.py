@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 
 from ...lang.errors.close import close
 from ...lang.errors.drawn import Drawn
@@ -17,7 +17,6 @@ from ...lang.errors.errors import (
     PolyschedError,
     ScheduleError,
 )
-from ...lang.errors.frames import bounded
 from ...lang.expr.expr import Expr
 from ...lang.nodes.nodes import RVar, Var
 from ...lang.nodes.tensor import Tensor
@@ -44,8 +43,6 @@ ON_STAGES = frozenset(
 
 ON_SCHEDULES = frozenset({"assume", "specialize"})
 """Those of a schedule."""
-
-S = TypeVar("S", bound="WhyNot")
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,36 +115,21 @@ class Verdict(Drawn):
         return Verdict, (self.directive, self.error)
 
 
-@bounded
-class WhyNot:
-    """What a schedule says of directives without being given them."""
-
-    def why_not(self, directive: str, /, *args: Any, **options: Any) -> Verdict:
-        """Whether a directive would be accepted, and if not, why: `s.why_not("parallel", i)`.
-        Nothing changes, and a refusal is no exception. In a batch or a sketch, what is there is
-        proven with it; what was trusted is trusted, and this directive is not.
-
-        Args:
-            directive: its name.
-            args: as the directive takes them. Where the first one is a stage, it is one of that
-                stage, and the other ones are its arguments: `s.why_not("compute_at", g, f, i)`.
-                Else it is one of the first stage inside of the loop that comes first.
-            options: as the directive takes them.
-
-        Raises:
-            LanguageError: there is no directive of that name, or it is not said of what.
-        """
-        asked = _directive(directive)
-        if asked in ON_SCHEDULES:
-            return _verdict(cast("Schedule", self), None, asked, args, options)
-        if not args:
-            raise LanguageTypeError(
-                f"why_not({directive!r}) does not say of which stage",
-                hint=f's.why_not("{directive}", loop), or s[C].why_not("{directive}")',
-            )
-        if isinstance(args[0], (Func, Handle)):
-            return verdict(cast("Schedule", self), args[0], asked, args[1:], options)
-        return verdict(cast("Schedule", self), None, asked, args, options)
+def answer(
+    s: Schedule, directive: str, args: tuple[Any, ...], options: Mapping[str, Any]
+) -> Verdict:
+    """What `s.why_not(directive, *args, **options)` says."""
+    asked = _directive(directive)
+    if asked in ON_SCHEDULES:
+        return _verdict(s, None, asked, args, options)
+    if not args:
+        raise LanguageTypeError(
+            f"why_not({directive!r}) does not say of which stage",
+            hint=f's.why_not("{directive}", loop), or s[C].why_not("{directive}")',
+        )
+    if isinstance(args[0], (Func, Handle)):
+        return verdict(s, args[0], asked, args[1:], options)
+    return verdict(s, None, asked, args, options)
 
 
 def verdict(
@@ -259,4 +241,4 @@ def _text(given: Any) -> str:
     return repr(given)
 
 
-__all__ = ["ON_SCHEDULES", "ON_STAGES", "Verdict", "WhyNot", "verdict"]
+__all__ = ["ON_SCHEDULES", "ON_STAGES", "Verdict", "answer", "verdict"]

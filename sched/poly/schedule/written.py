@@ -16,15 +16,15 @@ from ...later import later
 from ...steps import Log
 from ...targets.host import default_target, name_of_target
 from ...targets.target import Target
-from ..program.inline import Rule, once_a_consumer
+from ..program.rule import Rule, once_a_consumer
 from ..report.said import Said
 from ..state.record import Directive
-from ..state.rewritten import RewrittenProgram
 from . import serial
 from .schedule_builder import ScheduleBuilder
 
 if TYPE_CHECKING:
     from ..report.analysis import Analysis
+    from ..state.rewritten import RewrittenProgram
     from . import travel
 else:
     travel = later(".travel", __package__)
@@ -131,7 +131,17 @@ class WrittenSchedule(Suggesting, Shown):
         """64 hexadecimal digits of the program and of what was said, in any process; None where the
         program has none."""
         program = self.base.digest  # which has the order of the Inputs
-        return None if program is None else combined(program, self.written)
+        return None if program is None else combined(program, *self._identity)
+
+    @property
+    def _identity(self) -> tuple[object, ...]:
+        """What a digest says beside the program: directives one by one, each as the journal knows
+        it already; or all as it is written, where there is more than directives."""
+        exactly = tuple(d.exactly for d in self.directives)
+        if self.variants or self._builder.batches or self._builder.trusted or None in exactly:
+            return (self.written,)
+        asked = None if self._asked is None else name_of_target(self._asked)
+        return self.rule is not once_a_consumer, asked, exactly
 
     @property
     def written(self) -> str:

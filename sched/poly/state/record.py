@@ -143,7 +143,10 @@ class Directive:
     def mapped(self, change: Callable[[Node], Node]) -> Self:
         """The directive with its expressions replaced."""
         given = self.__dict__
-        if not any(isinstance(v, Node) for v in given.values()):
+        for value in given.values():
+            if isinstance(value, Node):
+                break
+        else:
             return self
         made: Any = {
             name: change(given[name])
@@ -164,10 +167,10 @@ class Directive:
     def exactly(self) -> str | None:
         """The same for equal directives only, in any process; None for one that JSON cannot say,
         or whose class is not of this package: what that does may be something else tomorrow."""
-        if type(self).__module__.partition(".")[0] != _PACKAGE:
+        if not _is_ours(type(self)):
             return None
         given = self._encoded
-        if any(type(x) not in _PLAIN for x in given.values()):
+        if not _is_plain(given):
             try:
                 json.dumps(given)
             except (TypeError, ValueError):
@@ -176,7 +179,27 @@ class Directive:
 
 
 _PACKAGE = __name__.partition(".")[0]
-_PLAIN = (str, int, bool)
+
+
+def _is_ours(kind: type[Directive]) -> bool:
+    found = _ours.get(kind)
+    if found is None:
+        found = _ours[kind] = kind.__module__.partition(".")[0] == _PACKAGE
+    return found
+
+
+_ours: dict[type[Directive], bool] = {}
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether JSON can surely say something."""
+    kind = type(value)
+    if kind is list or kind is dict:
+        return all(map(_is_plain, value if kind is list else value.values()))
+    return kind in _PLAIN
+
+
+_PLAIN = frozenset((str, int, bool))
 _declared: dict[type[Directive], tuple[Field[Any], ...]] = {}
 _fields: dict[type[Directive], tuple[tuple[str, str, Any, Any], ...]] = {}
 

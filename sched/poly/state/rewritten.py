@@ -24,7 +24,8 @@ from ..model.conditions import Conditions
 from ..model.model import Model
 from ..model.proven import proven
 from ..model.statements import Statement
-from ..program.inline import Definitions, Rule, Uses, inlined
+from ..program.inline import Definitions, Uses, inlined
+from ..program.rule import Rule
 from ..proof.obligations import Proofs
 from ..proof.proof import Prover, Settled
 from ..recurrence import recurrence

@@ -20,7 +20,7 @@ from ...poly.model.model import Model
 from ...poly.model.proven import unproved
 from ...poly.model.statements import Statement
 from ...poly.program.accumulation import accumulates, is_exact
-from ...poly.program.inline import without_recomputation
+from ...poly.program.rule import without_recomputation
 from ...poly.schedule.schedule import Schedule
 from ...poly.sets.budget import BudgetExceeded, allowance, budget
 from ...poly.sets.simplify import reads_memory

@@ -12,7 +12,7 @@ import pytest
 import polysched as ps
 from polysched.lang.program.program import Program
 from polysched.poly.directives.loops import Split
-from polysched.poly.program.inline import once_a_consumer
+from polysched.poly.program.rule import once_a_consumer
 from polysched.poly.schedule import journal
 
 from .journals import (

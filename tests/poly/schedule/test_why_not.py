@@ -229,7 +229,7 @@ def test_internal_errors_are_no_answers(monkeypatch: pytest.MonkeyPatch) -> None
         raise ps.InternalError("broken")
 
     s = seidel()
-    monkeypatch.setattr("polysched.poly.schedule.schedule_builder.applied", broken)
+    monkeypatch.setattr("polysched.poly.directives.apply.applied", broken)
     with pytest.raises(ps.InternalError, match="broken"):
         s["f"].why_not("split", "i", 8)
 

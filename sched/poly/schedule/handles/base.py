@@ -197,11 +197,11 @@ class Handle(Suggesting, Shown):
     def _named(self, means: Meaning, value: Any) -> Any:
         """The value of a record's field for a user's argument. An argument of a wrong kind is left
         as it is, for the record to refuse."""
+        if means == "loop":
+            return name_of(value)
         if means == "plain":
             return tuple(value) if isinstance(value, list) else value
         match means:
-            case "loop":
-                return name_of(value)
             case "stage":
                 return self._stage_name(value)
             case "tensor":
@@ -253,7 +253,7 @@ class Handle(Suggesting, Shown):
 
     def _do(self, kind: type[Directive], /, **options: Any) -> tuple[LoopHandle, ...]:
         made = self._apply(kind, **options)
-        return Loops(LoopHandle(self._schedule, self.name, n) for n in made)
+        return Loops([LoopHandle(self._schedule, self.name, n) for n in made])
 
     def _number(self, value: Any, loop: Any = None) -> Any:
         """What was given, with words for numbers of the machine resolved."""
@@ -270,15 +270,14 @@ class Handle(Suggesting, Shown):
         means = _meanings.get(kind)
         if means is None:
             means = _meanings[kind] = {f.name: f.metadata["means"] for f in kind.declared()}
-        given = {
-            k: v if means[k] == "plain" and not isinstance(v, list) else self._named(means[k], v)
-            for k, v in options.items()
-        }
-        loop = given.get("loop")
-        for k, value in given.items():
-            if isinstance(value, (Word, tuple)):
-                given[k] = self._number(value, loop)
-        return self._schedule._builder.apply(kind(self.name, **given, span=user_span()))
+        for k, v in options.items():
+            if means[k] != "plain" or isinstance(v, list):
+                options[k] = self._named(means[k], v)
+        loop = options.get("loop")
+        for k, v in options.items():
+            if isinstance(v, (Word, tuple)):
+                options[k] = self._number(v, loop)
+        return self._schedule._builder.apply(kind(self.name, **options, span=user_span()))
 
 
 _meanings: dict[type[Directive], dict[str, Meaning]] = {}

@@ -1,0 +1,121 @@
+"""What the functions of a class of `records` do in its first calls, before they are compiled.
+
+Of most classes a process that finds its kernels on disk makes few instances. Compiling functions
+for a class takes as long as some dozens of calls without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import MISSING, Field, fields
+from operator import attrgetter
+from typing import Any
+
+FEW = 256
+"""So many calls take at most as long without functions compiled for a class as to compile these."""
+
+
+class Uncompiled:
+    """Does what the functions of a class do before they are compiled."""
+
+    def __init__(self, cls: type, frozen: bool) -> None:
+        self._cls = cls
+        self._set = object.__setattr__ if frozen else setattr
+        self._left = FEW
+        self._known: _Given | None = None
+        self._keys: dict[bool, Callable[[Any], Any]] = {}
+
+    def is_asked(self) -> bool:
+        """Whether there were few calls so far. This is one more."""
+        self._left -= 1
+        return self._left >= 0
+
+    def init(self, instance: Any, args: tuple[Any, ...], options: dict[str, Any]) -> bool:
+        """Initialises an instance; False where that is left to the function that is compiled: for
+        fields that are not given by position, and for all mistakes."""
+        if not self.is_asked():
+            return False
+        known = self._known
+        if known is None:
+            known = self._known = _Given(self._cls)
+        given = known.values(args, options)
+        if given is None:
+            return False
+        if known.is_plain:
+            instance.__dict__.update(given)
+        else:
+            for name, value in given.items():
+                self._set(instance, name, value)
+        if known.is_checked:
+            instance.__post_init__()
+        return True
+
+    def key(self, instance: Any, hashed: bool = False) -> Any:
+        """The fields that are compared, or hashed."""
+        get = self._keys.get(hashed)
+        if get is None:
+            names = [f.name for f in fields(self._cls) if counts(f, hashed)]
+            # One name alone would give its value, and not a tuple.
+            get = attrgetter(*names) if len(names) > 1 else _each(names)
+            self._keys[hashed] = get
+        return get(instance)
+
+
+def _each(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
+    return lambda instance: tuple([getattr(instance, name) for name in names])
+
+
+class _Given:
+    """What the arguments of a class mean.
+
+    Attributes:
+        is_plain: whether an instance has its fields in its `__dict__`, where nothing guards them.
+        is_checked: whether it looks at them when they are there.
+    """
+
+    def __init__(self, cls: type) -> None:
+        every = fields(cls)
+        self._is_simple = all(f.init for f in every)
+        self._names = tuple(f.name for f in every if not f.kw_only)
+        self._count = len(every)
+        self._needed = tuple(f.name for f in every if not _has_default(f))
+        #: In the order of the fields, in which an instance has them.
+        self._first = {f.name: f.default for f in every}
+        made: list[tuple[str, Any]] = [(f.name, f.default_factory) for f in every if _is_made(f)]
+        self._made = made
+        self.is_checked = hasattr(cls, "__post_init__")
+        held = [getattr(cls, f.name, None) for f in every]
+        self.is_plain = hasattr(cls, "__dict__") and not any(hasattr(x, "__set__") for x in held)
+
+    def values(self, args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any] | None:
+        """The fields by name; None where an argument is missing, or too much."""
+        if not self._is_simple or len(args) > len(self._names):
+            return None
+        found = self._first.copy()
+        given = self._names[: len(args)]
+        found.update(zip(given, args, strict=True))
+        if options:
+            found.update(options)
+            if len(found) > self._count or not options.keys().isdisjoint(given):
+                return None
+        if len(args) + len(options) < self._count:
+            if not all(name in given or name in options for name in self._needed):
+                return None
+            for name, make in self._made:
+                if name not in given and name not in options:
+                    found[name] = make()
+        return found
+
+
+def _is_made(f: Field[Any]) -> bool:
+    """Whether a function makes the default of a field."""
+    return f.default_factory is not MISSING
+
+
+def _has_default(f: Field[Any]) -> bool:
+    return f.default is not MISSING or _is_made(f)
+
+
+def counts(f: Field[Any], hashed: bool) -> bool:
+    """Whether a field is compared, or hashed."""
+    return f.compare if f.hash is None or not hashed else f.hash
