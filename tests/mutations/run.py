@@ -581,9 +581,7 @@ FAULTS = (
     ),
     Fault(
         "a tile is drawn from the splits before it", "poly/schedule/schedule_builder.py",
-        "return error if self._compound is None else seen_from(error, "
-        "self._compound.first.state)",
-        "return error", DRAWN,
+        "else evidence.seen_from(error, self._compound.first.state)", "else error", DRAWN,
     ),
     Fault(
         "pickles take the schedule along", "lang/errors/errors.py",
