@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections import Counter
@@ -86,6 +87,8 @@ def _report(question: dict[str, Any], say: Say) -> dict[str, Any]:
 if __name__ == "__main__":
     sys.path = [p for p in sys.path if Path(p).name != "fuzz"]
     limit_memory()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
     if folder := os.environ.get(FOLDER):
         binding.object_code = Compiled(Path(folder))
     # What is written and read, or asked for again, is often the same text once more.
