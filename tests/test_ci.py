@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,13 @@ def test_the_makefile_names_what_the_package_has(monkeypatch: pytest.MonkeyPatch
     assert lines
     for line in lines:
         exec(line, {})
+
+
+def test_no_folder_of_tests_is_left_out(request: pytest.FixtureRequest) -> None:
+    """As pytest does by itself with those that are called build or dist."""
+    tests = ROOT / "tests"
+    folders = {folder for file in tests.rglob("test_*.py") for folder in file.parents}
+    names = {folder.name for folder in folders if tests in folder.parents}
+    left_out = request.config.getini("norecursedirs")
+    assert [x for x in sorted(names) if any(fnmatch(x, pattern) for pattern in left_out)] == []
+    assert "build" in names

@@ -75,7 +75,14 @@ def _equalities(roots: tuple[Node, ...]) -> dict[Op, None]:
     indices = [x for n in postorder(*roots) if isinstance(n, Read) for x in n.index]
     chosen = [n.operands[0] for n in postorder(*indices) if isinstance(n, Op) and n.op == "select"]
     compared = (n for n in postorder(*chosen) if isinstance(n, Op) and n.op in _SIDES)
-    return dict.fromkeys(n for n in compared if all(dtype_of(a).is_int for a in n.operands))
+    return dict.fromkeys(n for n in compared if all(map(_is_position, n.operands)))
+
+
+def _is_position(node: Node) -> bool:
+    """Whether it is an integer that does not come again, as the remainder by a constant does: what
+    chooses by that chooses by the number of a lane, and nothing at an end."""
+    comes_again = (isinstance(x, Op) and x.op == "mod" for x in postorder(node))
+    return dtype_of(node).is_int and not any(comes_again)
 
 
 #: By whether numbers are equal or not: what says the same of a number below the other one, or

@@ -153,9 +153,9 @@ class _Lanes:
         masks = [] if guard is None else [self._whole[self._moved[guard]]]
         masked = any(map(self._varies, (*masks, *self._masks)))
         step = self._stride(seen.tensor, seen.index, inside)
-        if step in (1, -1) or not (masked or any(map(self._varies, seen.index))):
+        if step in (-1, 0, 1) or not (masked or any(map(self._varies, seen.index))):
             return False
-        return masked or (step != 0 and not self._is_near(seen, inside))
+        return masked or not self._is_near(seen, inside)
 
     # expressions ------------------------------------------------------------------------------
     @cached_property

@@ -187,14 +187,15 @@ def test_lanes_that_may_meet_run_one_after_the_other() -> None:
     assert f"<{LANES} x" not in s.fixed({"n": SIZE}).compile().llvm
 
 
-def test_loops_that_lanes_run_differently_are_masks() -> None:
-    """A triangle of rows: what one lane still reads, another does not; the same for all, it gathers
-    one element under a mask."""
-    for lo, said in ((0, ""), (i // 3, "gathers x")):
+@pytest.mark.parametrize("together", [False, True])
+def test_loops_that_lanes_run_differently_are_masks(together: bool) -> None:
+    """A triangle of rows: what one lane still reads, another does not. An element that is the same
+    for all is loaded once, where any lane reads it; others are gathered under a mask."""
+    for lo, said in ((0, ""), (i // 3, "" if together else "gathers x")):
         k = ps.RVar("k", lo, n)
         f = ps.Func("f", (n,), dtype=ps.float32)
         f[i] = 0.0
-        f[i] += x[0, k]
+        f[i] += x[0, k] if together else x[(i * i) % n, k] if said else x[0, k]
         s = ps.Schedule(f)
         s[f].update(0).reorder(i, k).vectorize(i, LANES)
         s = s.fixed({"n": SIZE, "m": SIZE})
