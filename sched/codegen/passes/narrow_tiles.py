@@ -40,7 +40,7 @@ from ..ir.ir import (
     map_children,
     walk,
 )
-from ..ir.lane_number import LANE, Conditions, guard_parts, lasting
+from ..ir.lane_number import LANE, Conditions, guard_parts, lasting, ordered
 from ..ir.rewrite import map_buffers, map_statements
 from ..ir.rolled import rolled
 from ..ir.simplify import conjuncts
@@ -105,7 +105,7 @@ def _condition(alloc: Alloc, tiles: Tiles) -> Node | None:
     """The condition without which the most stores of vectors are left out, but not all that are
     under one that differs from it in a constant; None where there is none."""
     stores = list(_stores(alloc.body, tiles, frozenset(), frozenset(v for v, _ in alloc.origin)))
-    found = {c: None for s in stores for x in s.of_lanes for c in _comparisons(x)}
+    found = {c: None for s in stores for x in ordered(s.of_lanes) for c in _comparisons(x)}
     known = [Known(s.conditions) for s in stores]
     left_out = {c: sum(k.implies(c) for k in known) for c in found}
     alike = {c: sum(k.is_about(c) for k in known) for c in found}
