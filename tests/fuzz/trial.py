@@ -18,8 +18,7 @@ import numpy as np
 import polysched as ps
 from polysched.lang.program.program import Program
 from polysched.poly.legality import checker
-from polysched.poly.schedule import schedule_builder
-from polysched.poly.sets.budget import allowance
+from polysched.poly.sets import budget
 from polysched.testing.choices import Choices
 
 from . import limits
@@ -223,8 +222,9 @@ class Trial:
         text = self.schedule.source()
         names = dict(self.names)
         # As `from_json` has it: how much work isl has depends on what it was asked before.
-        twice = {"allowance": lambda n: 2 * allowance(n)}
-        with mock.patch.multiple(schedule_builder, **twice), mock.patch.multiple(checker, **twice):
+        once = budget.allowance
+        twice = {"allowance": lambda n: 2 * once(n)}
+        with mock.patch.multiple(budget, **twice), mock.patch.multiple(checker, **twice):
             exec(text, names)
         made: ps.Schedule = names[re.findall(r"^(\w+) = ps\.Schedule", text, re.MULTILINE)[0]]
         return made

@@ -21,7 +21,6 @@ from polysched.poly.model.needed import DIVS, simpler
 from polysched.poly.model.updates import check_updates
 from polysched.poly.nests import nests
 from polysched.poly.proof.dependences import dependences
-from polysched.poly.schedule import schedule_builder
 from polysched.poly.sets import budget as budgets
 from polysched.poly.sets.budget import (
     BudgetExceeded,
@@ -235,11 +234,13 @@ def test_what_was_accepted_can_be_read_back(monkeypatch: pytest.MonkeyPatch) -> 
     s, once = ps.Schedule(small()), ps.Schedule(small())
     with counted() as tally:
         s["f"].split("i", 8)
-    monkeypatch.setattr(schedule_builder, "allowance", lambda statements: 2 * tally.most // 3)
+    monkeypatch.setattr(
+        "polysched.poly.sets.budget.allowance", lambda statements: 2 * tally.most // 3
+    )
     with pytest.raises(ps.ScheduleError, match="could not be proven right in the time"):
         once["f"].split("i", 8)
     assert ps.Schedule.from_json(s.program.outputs, s.to_json()) == s
-    monkeypatch.setattr(schedule_builder, "allowance", lambda statements: tally.most // 3)
+    monkeypatch.setattr("polysched.poly.sets.budget.allowance", lambda statements: tally.most // 3)
     with pytest.raises(ps.ScheduleError, match="could not be proven right in the time"):
         ps.Schedule.from_json(s.program.outputs, s.to_json())
 
