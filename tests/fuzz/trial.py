@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from types import SimpleNamespace
 from typing import Any, TypeVar
 from unittest import mock
 
@@ -18,6 +19,7 @@ import numpy as np
 import polysched as ps
 from polysched.lang.program.program import Program
 from polysched.poly.legality import checker
+from polysched.poly.schedule import schedule_builder
 from polysched.poly.sets import budget
 from polysched.testing.choices import Choices
 
@@ -222,9 +224,12 @@ class Trial:
         text = self.schedule.source()
         names = dict(self.names)
         # As `from_json` has it: how much work isl has depends on what it was asked before.
-        once = budget.allowance
-        twice = {"allowance": lambda n: 2 * once(n)}
-        with mock.patch.multiple(budget, **twice), mock.patch.multiple(checker, **twice):
+        twice = {"allowance": lambda n: 2 * budget.allowance(n)}
+        budgets = SimpleNamespace(**vars(budget) | twice)
+        with (
+            mock.patch.object(schedule_builder, "budgets", budgets),
+            mock.patch.multiple(checker, **twice),
+        ):
             exec(text, names)
         made: ps.Schedule = names[re.findall(r"^(\w+) = ps\.Schedule", text, re.MULTILINE)[0]]
         return made

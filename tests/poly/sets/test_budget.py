@@ -6,6 +6,7 @@ is found within it, or something simpler takes its place.
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
@@ -21,6 +22,7 @@ from polysched.poly.model.needed import DIVS, simpler
 from polysched.poly.model.updates import check_updates
 from polysched.poly.nests import nests
 from polysched.poly.proof.dependences import dependences
+from polysched.poly.schedule import schedule_builder
 from polysched.poly.sets import budget as budgets
 from polysched.poly.sets.budget import (
     BudgetExceeded,
@@ -229,6 +231,11 @@ def test_what_takes_too_long_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> N
     assert again.operations < 1_000
 
 
+def allowing(operations: int) -> types.SimpleNamespace:
+    """The module of budgets, with another one for any program."""
+    return types.SimpleNamespace(**vars(budgets) | {"allowance": lambda statements: operations})
+
+
 def test_what_was_accepted_can_be_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
     """How much work a question is for isl depends on what it was asked before."""
     s, once = ps.Schedule(small()), ps.Schedule(small())
@@ -240,7 +247,7 @@ def test_what_was_accepted_can_be_read_back(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(ps.ScheduleError, match="could not be proven right in the time"):
         once["f"].split("i", 8)
     assert ps.Schedule.from_json(s.program.outputs, s.to_json()) == s
-    monkeypatch.setattr("polysched.poly.sets.budget.allowance", lambda statements: tally.most // 3)
+    monkeypatch.setattr(schedule_builder, "budgets", allowing(tally.most // 3))
     with pytest.raises(ps.ScheduleError, match="could not be proven right in the time"):
         ps.Schedule.from_json(s.program.outputs, s.to_json())
 
