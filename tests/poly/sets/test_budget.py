@@ -241,9 +241,7 @@ def test_what_was_accepted_can_be_read_back(monkeypatch: pytest.MonkeyPatch) -> 
     s, once = ps.Schedule(small()), ps.Schedule(small())
     with counted() as tally:
         s["f"].split("i", 8)
-    monkeypatch.setattr(
-        "polysched.poly.sets.budget.allowance", lambda statements: 2 * tally.most // 3
-    )
+    monkeypatch.setattr(schedule_builder, "budgets", allowing(2 * tally.most // 3))
     with pytest.raises(ps.ScheduleError, match="could not be proven right in the time"):
         once["f"].split("i", 8)
     assert ps.Schedule.from_json(s.program.outputs, s.to_json()) == s
