@@ -46,7 +46,7 @@ def _tuple_select(args: tuple[Any, ...]) -> ExprTuple:
 
 def mux(index: ExprLike, values: Sequence[Any]) -> Any:
     """`values[index]`, the last one where the index is none of 0, 1, 2, ..."""
-    if not isinstance(values, (list, tuple)):
+    if not (hasattr(values, "__len__") and hasattr(values, "__getitem__")):
         raise LanguageTypeError(
             f"mux takes its values as a list, not as {values!r}", hint="ps.mux(i, [a, b, c])"
         )
