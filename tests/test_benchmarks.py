@@ -350,7 +350,9 @@ def test_race(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_directive_costs_what_it_changes(name: str, few: int, many: int) -> None:
     """However many stages there are that it does not touch. Counted, for the part in the middle."""
     family = next(f for f in FAMILIES if f.name == name)
-    assert operations(family, many) < 1.03 * operations(family, few)
+    # What isl was asked before changes some of its counts by half a per cent.
+    fewest = {parts: min(operations(family, parts) for _ in range(3)) for parts in (few, many)}
+    assert fewest[many] < 1.03 * fewest[few]
 
 
 @pytest.mark.slow
