@@ -30,7 +30,7 @@ LIMITS = {
     "core, is for one panel, as for the other types; `sgemm 1024` has several.",
     "layer norm": "It reads and writes each element once: `of peak` is the share of what memory "
     "gives.",
-    "GELU with bias": "Operators: 28 of them are a sigmoid with an error below 1 ULP. Halide's "
+    "GELU with bias": "Operators, most of them for a sigmoid with an error below 1 ULP. Halide's "
     "`fast_exp` has fewer and is less exact, and so has the case with `ps.fast_sigmoid`.",
     "GELU with bias, fast": "It reads and writes each element once, and with AVX-512 takes hardly "
     "longer than an addition of the bias alone, which moves as much. Without it, its operators.",

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..checking.examine import Examiner
 from ..checking.report import CheckError, Report
 from ..lang.call.binding import bind
@@ -60,7 +62,7 @@ def check(
         SlowCheck: so many instances run that the check takes long; with an estimate.
     """
     schedule = what if isinstance(what, Schedule) else Schedule.default(what)
-    if not isinstance(seed, int) or seed < 0:
+    if not isinstance(seed, (int, np.integer)) or seed < 0:
         raise CallValueError(f"seed= is an integer that is not negative, and {seed!r} is none")
     checker = _Checker(schedule, seed)
     if arguments:

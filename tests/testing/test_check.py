@@ -281,3 +281,7 @@ def test_what_cannot_be_checked_is_refused_in_the_terms_of_check(
     with pytest.raises(ps.CallError) as caught:
         check(chain(n, m), **asked)
     assert (caught.value.what, caught.value.hint) == (what, hint)
+
+
+def test_a_seed_may_be_an_integer_of_numpys() -> None:
+    check(scan(), sizes={"n": 3}, seed=np.int64(3))

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ...lang.errors import absent
 from ...lang.errors.errors import LanguageTypeError, ScheduleError
 from ...lang.errors.frames import bounded
@@ -55,7 +57,7 @@ class StageHandle(LoopDirectives, BodyDirectives, PlacingDirectives, StorageDire
         return self._other("reduction", number, lambda: self._reduction(number))
 
     def _reduction(self, number: int) -> str:
-        if not isinstance(number, int):
+        if not isinstance(number, (int, np.integer)):
             raise LanguageTypeError(
                 f"the inline reductions of {self._func_name} are numbered, and {number!r} is no "
                 "number",
