@@ -55,14 +55,20 @@ def in_lanes(
     return place
 
 
+#: How many vectors on memory is read, where little is computed of each: 4 KiB or 8, a page of
+#: memory or two. Processors foresee what follows in the same page.
+AHEAD = 128
+
+
 def softmax_rows(s: ps.Schedule) -> None:
-    """Each row at once, in any order; nobody reads the result soon."""
+    """Each row at once, in any order; nobody reads the result soon. Beside weights, what follows
+    some kilobytes on is fetched: the next row, which the processor does not foresee."""
     (f,) = s.program.outputs
     s[f].parallel("i").vectorize("j", ps.native).stream()
     s["total"].update(0).reassociate()
     total, top = (in_lanes(s, name, "k") for name in ("total", "top"))
     total(f, "i")
-    s["weight"].compute_at(f, "i").vectorize("j", ps.native)
+    s["weight"].compute_at(f, "i").vectorize("j", ps.native).prefetch("logit", "j", AHEAD)
     top(f, "i")
 
 
@@ -77,7 +83,8 @@ def norm_rows(s: ps.Schedule) -> None:
 
 
 def gelu_rows(s: ps.Schedule) -> None:
-    s["Y"].parallel("i").vectorize("j", ps.native).unroll("j", 4).stream()
+    y = s["Y"].parallel("i").vectorize("j", ps.native).unroll("j", 2).stream()
+    y.prefetch("X", "j", AHEAD // 4)
 
 
 def transposed(s: ps.Schedule, tensor: str, reader: Any, loop: str, rows: str) -> None:
