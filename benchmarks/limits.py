@@ -22,8 +22,8 @@ LIMITS = {
     "vectors is computed of the 17th, whose few sums wait for each other, and one thread has "
     "all of it. Rows on threads instead took as long; 1024 x 1024 x 512 takes no longer than the "
     "best peer does.",
-    "softmax, fast": "It takes as long as the exact one: `of peak` is the share of what memory "
-    "gives, and nine tenths are reached.",
+    "softmax, fast": "It reads and writes each element once, the next row ahead: `of peak` is the "
+    "share of what memory gives.",
     "attention, fast": "It takes hardly less time than the exact one: its two products do not "
     "change, and exponentials are a small part.",
     "product of f32": "Each pass over A, which is in no cache next to the "
@@ -31,7 +31,7 @@ LIMITS = {
     "layer norm": "It reads and writes each element once: `of peak` is the share of what memory "
     "gives.",
     "GELU with bias": "Operators, most of them for a sigmoid with an error below 1 ULP. Halide's "
-    "`fast_exp` has fewer and is less exact, and so has the case with `ps.fast_sigmoid`.",
+    "`fast_exp` has fewer and is less exact, and so has the case with `ps.fast_exp`.",
     "GELU with bias, fast": "It reads and writes each element once, and with AVX-512 takes hardly "
     "longer than an addition of the bias alone, which moves as much. Without it, its operators.",
     "LSTM": "Half of the time of one thread are rows by matrices: each step loads 1 MiB of weights "

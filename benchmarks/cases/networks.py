@@ -18,8 +18,21 @@ import polysched as ps
 from polysched.targets.words import Number
 
 
-def gelu(sigmoid: Callable[[ps.Expr], ps.Expr] = ps.sigmoid) -> ps.Func:
-    """gelu(X + b), by the tanh formula of Hendrycks and Gimpel: 1 + tanh x = 2 sigmoid(2 x)."""
+def times_sigmoid(v: ps.Expr, x: ps.Expr) -> ps.Expr:
+    return v * ps.sigmoid(x)
+
+
+def by_exponential(v: ps.Expr, x: ps.Expr) -> ps.Expr:
+    """v sigmoid(x) in one operator less than with `ps.fast_sigmoid`."""
+    return v / (1.0 + ps.fast_exp(-x))
+
+
+def gelu(gated: Callable[[ps.Expr, ps.Expr], ps.Expr] = times_sigmoid) -> ps.Func:
+    """gelu(X + b), by the tanh formula of Hendrycks and Gimpel: 1 + tanh x = 2 sigmoid(2 x).
+
+    Args:
+        gated: what makes v sigmoid(x) of v and x.
+    """
     n, m = ps.sizes("n m")
     X = ps.Input("X", ps.float32, (n, m))
     b = ps.Input("b", ps.float32, (m,))
@@ -27,7 +40,8 @@ def gelu(sigmoid: Callable[[ps.Expr], ps.Expr] = ps.sigmoid) -> ps.Func:
 
     Y = ps.Func("Y", (n, m))
     v = X[i, j] + b[j]
-    Y[i, j] = v * sigmoid((8 / np.pi) ** 0.5 * (v + 0.044715 * v**3))
+    factor = (8 / np.pi) ** 0.5
+    Y[i, j] = gated(v, v * (factor + factor * 0.044715 * (v * v)))
     return Y
 
 
@@ -55,14 +69,20 @@ def in_lanes(
     return place
 
 
+#: How many vectors on memory is read, where little is computed of each: 4 KiB or 8, a page of
+#: memory or two. Processors foresee what follows in the same page.
+AHEAD = 128
+
+
 def softmax_rows(s: ps.Schedule) -> None:
-    """Each row at once, in any order; nobody reads the result soon."""
+    """Each row at once, in any order; nobody reads the result soon. Beside weights, what follows
+    some kilobytes on is fetched: the next row, which the processor does not foresee."""
     (f,) = s.program.outputs
     s[f].parallel("i").vectorize("j", ps.native).stream()
     s["total"].update(0).reassociate()
     total, top = (in_lanes(s, name, "k") for name in ("total", "top"))
     total(f, "i")
-    s["weight"].compute_at(f, "i").vectorize("j", ps.native)
+    s["weight"].compute_at(f, "i").vectorize("j", ps.native).prefetch("logit", "j", AHEAD)
     top(f, "i")
 
 
@@ -77,7 +97,8 @@ def norm_rows(s: ps.Schedule) -> None:
 
 
 def gelu_rows(s: ps.Schedule) -> None:
-    s["Y"].parallel("i").vectorize("j", ps.native).unroll("j", 4).stream()
+    y = s["Y"].parallel("i").vectorize("j", ps.native).unroll("j", 2).stream()
+    y.prefetch("X", "j", AHEAD // 4)
 
 
 def transposed(s: ps.Schedule, tensor: str, reader: Any, loop: str, rows: str) -> None:
@@ -250,7 +271,7 @@ EXACT = (
 #: The programs in which a function is the fast one, by the cases that they are beside.
 FAST: dict[str, Callable[[], ps.Func]] = {
     "softmax": lambda: softmax(ps.fast_exp),
-    "GELU with bias": lambda: gelu(ps.fast_sigmoid),
+    "GELU with bias": lambda: gelu(by_exponential),
     "attention": lambda: multi_head_attention(ps.fast_exp),
 }
 

@@ -31,7 +31,7 @@ def random_arguments(program: Program, sizes: Mapping[str, int], seed: int = 0) 
         if dtype.is_bool:
             values[name] = bool(drawn % 2)
     known = {**values, **sizes}
-    arrays = {i.name: _array(i, known, rng) for i in program.inputs}
+    arrays = {n: _array(i, known, rng) for i, n in program.argument_names.items()}
     shapes = {
         program.names[f]: tuple(known[f"{program.names[f]}.shape[{k}]"] for k in range(f.ndim))
         for f in program.outputs

@@ -258,11 +258,29 @@ def test_2_6_of_every_number(dtype, name):
 
 
 @TYPES
-def test_2_6_neighbours_are_of_wider_floats(dtype):
-    x = ps.Input("x", dtype, (n,))
+def test_2_6_neighbours_are_those_of_the_type(dtype):
+    """Of every number, on the way to all kinds of others, as NumPy and ml_dtypes have them."""
+    numbers = np.tile(np.arange(1 << 16, dtype=np.uint16).view(dtype.numpy), 8)
+    ends = dtype.array(np.float32([np.inf, -np.inf, 0, -0.0, 1, -3.25, 1e-40, np.nan]))
+    towards = np.repeat(ends, 1 << 16)
+    x, y = ps.Input("x", dtype, (n,)), ps.Input("y", dtype, (n,))
     f = ps.Func("f", (n,))
-    with pytest.raises(ps.LanguageTypeError, match="nextafter is of float32 and float64"):
-        f[i] = ps.nextafter(x[i], 1)
+    f[i] = ps.nextafter(x[i], y[i])
+    s = ps.Schedule(f)
+    s[f].vectorize("i", 16)
+    found = s.compile()(numbers, towards)
+    with np.errstate(all="ignore"):
+        # NumPy's float16 alone stays at a zero on the way to the other one.
+        wanted = np.where(numbers == towards, towards, np.nextafter(numbers, towards))
+    assert found.dtype == wanted.dtype
+    known = ~np.isnan(wanted.astype(np.float32))
+    assert np.array_equal(found.view(np.uint16)[known], wanted.view(np.uint16)[known])
+    assert np.isnan(found.astype(np.float32)[~known]).all()
+    few = slice(None, None, 4099)
+    again = ps.interpret(f, numbers[few], towards[few])
+    assert np.array_equal(
+        again.view(np.uint16)[known[few]], wanted.view(np.uint16)[few][known[few]]
+    )
 
 
 WITHOUT = """

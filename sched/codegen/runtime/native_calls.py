@@ -52,7 +52,7 @@ class NativeCalls:
         Args:
             outputs: how many arrays `out=` takes.
         """
-        named = (*(i.name for i in program.inputs), *program.params, *program.sizes)
+        named = (*program.argument_names.values(), *program.params, *program.sizes)
         params = {name: p.info for name, p in program.params.items()}
         self.signature = Signature({x: k for k, x in enumerate(named)}, params, outputs)
         self.positional = len(program.inputs)

@@ -47,6 +47,9 @@ from .math_terms import Term, apply, fma, select
 from .math_trig import FUNCTIONS as TRIGONOMETRIC
 from .math_wide import FUNCTIONS as WIDE
 
+_OF_BITS = frozenset({"nextafter"})
+"""Functions that are of the bits of a type, so not computed in a wider one."""
+
 
 @cache
 def expansion(op: str, dtype: DType) -> tuple[tuple[Param, ...], Node]:
@@ -59,7 +62,7 @@ def expansion(op: str, dtype: DType) -> tuple[tuple[Param, ...], Node]:
         params, body = expansion(node.op, node.type)
         value = substitute(body, dict(zip(params, node.operands)))
     """
-    if dtype.is_narrow:
+    if dtype.is_narrow and op not in _OF_BITS:
         return _widened(op, dtype)
     params = _placeholders(op, dtype)
     return params, _FUNCTIONS[op](*(Term(p, dtype) for p in params)).node

@@ -53,9 +53,9 @@ def nextafter(x: Term, towards: Term) -> Term:
     Floats of one sign are ordered as their bits are.
     """
     grows = apply("eq", x < towards, x > 0.0)
-    steps = from_bits(select(grows, bits(x) + 1, bits(x) - 1))
-    least = from_bits(select(towards > 0.0, constant(1, bits(x).dtype), 1 | x.dtype.format.sign))
-    moved = select(x.equals(0.0), least, steps)
+    steps = from_bits(select(grows, bits(x) + 1, bits(x) - 1), x.dtype)
+    least = select(towards > 0.0, constant(1, bits(x).dtype), 1 | x.dtype.format.sign)
+    moved = select(x.equals(0.0), from_bits(least, x.dtype), steps)
     same = select(apply("eq", x, towards), towards, moved)
     has_nan = apply("or", isnan(x), isnan(towards))
     return select(has_nan, constant(nan, x.dtype), same)

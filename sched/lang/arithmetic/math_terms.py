@@ -150,9 +150,9 @@ def bits(x: Term) -> Term:
     return Term(Op("bitcast", (x.node,), integer), integer)
 
 
-def from_bits(x: Term) -> Term:
-    """The float that has these bits."""
-    dtype = for_type(_BY_BITS, x.dtype)
+def from_bits(x: Term, dtype: DType | None = None) -> Term:
+    """The float that has these bits, of 16 bits of the given type."""
+    dtype = dtype or for_type(_BY_BITS, x.dtype)
     return Term(Op("bitcast", (x.node,), dtype), dtype)
 
 

@@ -112,13 +112,14 @@ class Binder:
         self.outputs = Outputs(program)
         self.inouts = program.inouts
         updated: dict[Input, Func] = {f.initial: f for f in self.inouts}
-        self.slots = tuple(_slot(i, updated.get(i)) for i in program.inputs)
+        names = program.argument_names
+        self.slots = tuple(_slot(names[i], i, updated.get(i)) for i in program.inputs)
         self.params = {name: p.info for name, p in program.params.items()}
         self.bounding, self.signed = program.bounding, program.signed
         self.far_bounds = program.far_bounds
         self.defaults = {name: node.default for name, node in program.sizes.items()}
         self.requirements = tuple((Condition(r.condition), r) for r in program.requirements)
-        self.ranged = tuple((i, i.range) for i in program.inputs if i.range is not None)
+        self.ranged = tuple((names[i], i, i.range) for i in names if i.range is not None)
 
     def bind(
         self, args: Sequence[Any], kwargs: Mapping[str, Any], shape: Any = None, out: Any = None
@@ -216,16 +217,15 @@ class Binder:
                 _refuse_requirement(condition, requirement, binding)
 
     def _check_ranges(self, binding: Binding) -> None:
-        for input, bounds in self.ranged:
+        for name, input, bounds in self.ranged:
             array = binding.arrays[input]
             lo, hi = (size_value(b, binding.sizes, binding.params) for b in bounds)
             if are_within(array, lo, hi):
                 continue
             at = tuple(int(i) for i in np.argwhere(~((array >= lo) & (array < hi)))[0])
             raise CallValueError(
-                f"{input.name}{list(at)} is {array[at]}, outside the declared range "
-                f"{lo} <= value < {hi}",
-                argument=input.name,
+                f"{name}{list(at)} is {array[at]}, outside the declared range {lo} <= value < {hi}",
+                argument=name,
                 hint="correct the array, or declare a wider range=(lo, hi)",
             )
 
@@ -245,10 +245,11 @@ class Binder:
                 left = [s.name for s in self.slots[len(args) :] if s.name not in kwargs]
                 self._refuse_unknown(name, left)
         i = slot.input
+        made = "" if i.name == slot.name else f"; {slot.name} is the {i.kind} {i.name} of {i.span}"
         raise CallTypeError(
             f"the {i.kind} {slot.name} is not passed: {i.dtypes[0]}[{shape_text(i)}]",
             argument=slot.name,
-            hint=f"it is called as {self.signature}",
+            hint=f"it is called as {self.signature}" + made,
         )
 
     def _names(self) -> list[str]:
@@ -272,9 +273,9 @@ class Binder:
 _binders: WeakKeyDictionary[Program, Binder] = WeakKeyDictionary()
 
 
-def _slot(i: Input, inout: Func | None) -> _Slot:
+def _slot(name: str, i: Input, inout: Func | None) -> _Slot:
     extents = tuple(map(extent_of, i.extents or ()))
-    return _Slot(i.name, i, inout, i.dtypes[0].numpy, len(extents), extents)
+    return _Slot(name, i, inout, i.dtypes[0].numpy, len(extents), extents)
 
 
 def _refuse_requirement(

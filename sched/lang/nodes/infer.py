@@ -142,11 +142,6 @@ class TypeInference:
                     "bfloat16 does not hold every exponent that ldexp may be given",
                     "ps.cast(ps.bfloat16, ps.ldexp(ps.cast(ps.float32, x), e)) rounds once, too",
                 )
-            if node.op == "nextafter" and concrete(for_float_function(t)).is_narrow:
-                raise self._error(
-                    f"nextafter is of float32 and float64, not of {t!r}",
-                    "ps.nextafter(ps.cast(ps.float32, x), y) is the neighbour in float32",
-                )
             return for_float_function(t)
         if rule == "fma" and not c.is_float:
             raise self._error(f"fma works on floats, not on {t!r}", "write a * b + c")

@@ -26,6 +26,7 @@ from .groups import check_recurrence, demand_order, follows_itself
 from .order import order
 from .requirements import Requirement, adopt
 from .signature import (
+    argument_names,
     call_signature,
     check_call_names,
     ordered_inputs,
@@ -53,7 +54,7 @@ class Program(Travelling, Shown):
         inputs: in the order in which a call takes them by position: that of `args`, or else the
             one in which they were made.
         params, sizes: by name, in the order of their first use.
-        names: a unique name for each tensor.
+        names, argument_names: a unique name for each tensor; that by which a call passes an Input.
     """
 
     #: Set by the package: how a Schedule of a program is compiled, far above this room.
@@ -115,6 +116,7 @@ class Program(Travelling, Shown):
             self._add_symbol(node)
         self._drop_requirements()
         self.names = tensor_names(self)
+        self.argument_names = argument_names(self)
         check_call_names(self)
 
     def __copy__(self) -> Program:

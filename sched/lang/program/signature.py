@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from ..errors.errors import LanguageError, LanguageTypeError, Span
 from ..nodes.printer import expr_text
@@ -15,22 +15,30 @@ from ..tensors.tensors import Input
 if TYPE_CHECKING:
     from .program import Program
 
+T = TypeVar("T", bound=Tensor)
+
 
 def tensor_names(program: Program) -> dict[Tensor, str]:
     """A unique name for each tensor; the initial and the final value of an InOut share the name of
     the array."""
     arrays = {f.initial: f for f in program.inouts}
-    plain = [t for t in (*program.inputs, *program.consts, *program.funcs) if t not in arrays]
-    names = _unique(plain)
+    every: tuple[Tensor, ...] = (*program.inputs, *program.consts, *program.funcs)
+    plain = [t for t in every if t not in arrays]
+    names = unique_names(plain, (*program.params, *program.sizes))
     for initial, func in arrays.items():
         if initial in program.inputs:
             names[initial] = f"{names[func]}.initial"
     return names
 
 
-def _unique(tensors: Sequence[Tensor]) -> dict[Tensor, str]:
-    names: dict[Tensor, str] = {}
-    taken = {t.name for t in tensors}
+def unique_names(tensors: Sequence[T], others: Collection[str] = ()) -> dict[T, str]:
+    """Names for tensors: of several that have one name, the first keeps it.
+
+    Args:
+        others: names that the new ones differ from.
+    """
+    names: dict[T, str] = {}
+    taken = {t.name for t in tensors} | {*others}
     used: set[str] = set()
     for tensor in tensors:
         name, k = tensor.name, 1
@@ -42,11 +50,17 @@ def _unique(tensors: Sequence[Tensor]) -> dict[Tensor, str]:
     return names
 
 
+def argument_names(program: Program) -> dict[Input, str]:
+    """The name by which a call passes each Input, or the array of an InOut."""
+    changed = {f.initial for f in program.inouts}
+    return {i: i.name if i in changed else program.names[i] for i in program.inputs}
+
+
 def check_call_names(program: Program) -> None:
-    """Refuses two arguments of a call with one name."""
+    """Refuses two arguments of a call with one name, which Inputs alone never have."""
     taken: dict[str, str] = {}
     named = [
-        *((i.name, f"{i.kind} {i.name} ({i.span})") for i in program.inputs),
+        *((n, f"{i.kind} {n} ({i.span})") for i, n in program.argument_names.items()),
         *((n, f"Param {n}") for n in program.params),
         *((n, f"size {n}") for n in program.sizes),
     ]
@@ -62,7 +76,8 @@ def check_call_names(program: Program) -> None:
 def call_signature(program: Program) -> inspect.Signature:
     """The keywords of a call, for `inspect.signature` and tab completion."""
     kinds = inspect.Parameter
-    parameters = [kinds(i.name, kinds.POSITIONAL_OR_KEYWORD) for i in program.inputs]
+    given = program.argument_names.values()
+    parameters = [kinds(name, kinds.POSITIONAL_OR_KEYWORD) for name in given]
     for name, param in program.params.items():
         default = kinds.empty if param.info.default is None else param.info.default
         parameters.append(kinds(name, kinds.KEYWORD_ONLY, default=default))
@@ -76,8 +91,8 @@ def signature_text(program: Program) -> str:
     """The arguments and results of a call: `C(A: float32[n, l], ...) -> float32[n, m]`."""
     changed = {f.initial for f in program.inouts}
     args = [
-        f"{i.name}: {i.dtypes[0]}[{shape_text(i)}]" + (" in place" if i in changed else "")
-        for i in program.inputs
+        f"{name}: {i.dtypes[0]}[{shape_text(i)}]" + (" in place" if i in changed else "")
+        for i, name in program.argument_names.items()
     ]
     for name, param in program.params.items():
         default = "" if param.info.default is None else f" = {param.info.default}"

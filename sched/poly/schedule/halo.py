@@ -108,10 +108,9 @@ def _halo(program: Program) -> Halo:
     model = Model(program)
     found = [(f, reached(model, f)) for f in program.outputs]
     reaches, axes, reasons = {}, {}, {}
-    for x in program.inputs:
+    for x, name in program.argument_names.items():
         each = [_follow(f, x, r) for f, r in found if r.leaves.get(x)]
         columns = [_together(x, q, [e[q] for e in each]) for q in range(x.ndim)]
-        name = x.name
         reaches[name] = tuple(c.reach for c in columns)
         axes[name] = tuple(c.axis for c in columns)
         reasons[name] = tuple(c.reason for c in columns)

@@ -17,6 +17,7 @@ from ...lang.nodes.node_json import decoded, encoded
 from ...lang.nodes.nodes import Node, Var, postorder, substitute
 from ...lang.nodes.printer import code_text
 from ...lang.program.program import Program
+from ...lang.program.signature import unique_names
 from ...lang.tensors.inout import Initial
 from ...lang.tensors.tensors import Func, Input
 from ...records import dataclass
@@ -96,7 +97,7 @@ def source(s: Said, variables: Mapping[int, str] | None = None, used: Collection
     outputs = names_of(s.program.outputs)
     several = len(s.program.outputs) > 1
     given = [f"({outputs})" if several else outputs]
-    given += [] if args is None else [f"({names_of(args)},)"]
+    given += [] if args is None else [_order(s, args, outputs, called)]
     given += [] if s.target is None else [f'target="{s.target}"']
     made = "ps.Schedule" + (".default" if s.default else "")
     names = _fresh_names(s, used)
@@ -136,6 +137,16 @@ def _with_vars_made(d: Directive) -> Directive:
 def _names(called: Mapping[int, str], tensors: Sequence[Func | Input]) -> str:
     arrays = (t.array if isinstance(t, Initial) and called else t for t in tensors)
     return ", ".join(called.get(id(t), t.name) for t in arrays)
+
+
+def _order(s: Said, args: Sequence[Input], outputs: str, called: Mapping[int, str]) -> str:
+    """Inputs in the order of a call: by their names, or as the program has them where those of two
+    are one."""
+    names, every = _names(called, args).split(", "), s.program.arguments()
+    if len(set(names)) == len(names) or not {*args} <= {*every}:
+        return f"({', '.join(names)},)"
+    places = ", ".join(str(every.index(a)) for a in args)
+    return f"[ps.Program(({outputs},)).arguments()[k] for k in ({places},)]"
 
 
 def _fresh_names(s: Said, used: Collection[str]) -> Iterator[str]:
@@ -204,8 +215,7 @@ class Written:
         """
         if self.inputs is None:
             return Program(outputs).first_read() if self.format == 1 else None
-        program = Program(outputs)
-        found = {a.name: a for a in program.arguments()}
+        found = {name: a for a, name in unique_names(Program(outputs).arguments()).items()}
         missing = [name for name in self.inputs if name not in found]
         if missing:
             raise LanguageError(
@@ -244,7 +254,8 @@ def to_json(s: Said, *, comments: bool = True, args: bool = True) -> str:
     """
     s = s if comments else _bare(s)
     inputs = _args(s) if args else None
-    names = None if inputs is None else [a.name for a in inputs]
+    called = unique_names(list(dict.fromkeys((*s.program.arguments(), *s.program.inputs))))
+    names = None if inputs is None else [called[a] for a in inputs]
     steps = _encoded_steps(s, _steps(s))
     target = {} if s.target is None else {"target": s.target}
     more = {**target, **_of_a_model(s)}
