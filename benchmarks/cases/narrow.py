@@ -15,6 +15,8 @@ from gallery.registry import find
 
 import polysched as ps
 
+from .products import packed
+
 TYPES = {"f32": ps.float32, "f16": ps.float16, "bf16": ps.bfloat16}
 THIRD = 1 / 3
 
@@ -118,9 +120,10 @@ def panels(s: ps.Schedule) -> None:
 
 
 def panels_of_singles(s: ps.Schedule) -> None:
-    """The same, but that A is read as it is."""
-    panels(s)
-    s["A_wide"].compute_inline()
+    """Operands are read as they are, as in `sgemm 1024`."""
+    for name in ("A_wide", "B_wide"):
+        s[name].compute_inline()
+    packed(s, panels=(128 // ps.tile_columns).at_least(1), tiles=32)
 
 
 def _product(name: str) -> Case:

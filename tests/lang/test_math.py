@@ -209,6 +209,7 @@ def breakpoints(dtype: DType, count: int) -> Array:
         709.782712893384,
     ]
     thresholds += [745.13321910194, -float(np.log(info.smallest_normal)), 9.01, 17.32, 19.06]
+    thresholds += [16.0, 36.0]
     points = [n * (np.log(2.0) / 2), n * (np.log(2.0) / 4), powers, powers * np.sqrt(2.0)]
     with np.errstate(over="ignore"):
         return around(np.concatenate([*points, thresholds]), dtype, count)

@@ -42,6 +42,7 @@ class _Constants:
     tanh: t[k] of tanh x = x + x**3 (t[0] + t[1] x**2 + ...), |x| < small.
     small, one: tanh is computed by `tanh` below `small`, and is 1 from `one` on.
     large: 1 / (1 + e**-x) is 1 from it on.
+    near: 1 + 2**n is exact for |x| up to it.
     """
 
     log2e: float
@@ -54,6 +55,7 @@ class _Constants:
     tanh: tuple[float, ...]
     one: float
     large: float
+    near: float
 
 
 _CONSTANTS: dict[DType, _Constants] = {
@@ -74,6 +76,7 @@ _CONSTANTS: dict[DType, _Constants] = {
         ),
         one=10.0,
         large=18.0,
+        near=16.0,
     ),
     float64: _Constants(
         log2e=1.4426950408889634,
@@ -95,6 +98,7 @@ _CONSTANTS: dict[DType, _Constants] = {
         ),
         one=20.0,
         large=38.0,
+        near=36.0,
     ),
 }  # fmt: skip
 
@@ -130,12 +134,23 @@ def power_within(x: Term, limits: tuple[float, float, float], p: Term, n: Term) 
 
 
 def sigmoid(x: Term) -> Term:
+    """1 / (1 + e**-x); where |x| is large, from numbers that are scaled and carry what is lost."""
+    c, f = for_type(_CONSTANTS, x.dtype), x.dtype.format
+    n, r, u = _reduced(x, -1.0, f.bias)
+    power = power_of_two(n)
+    base = power + 1.0
+    factor = u * power
+    d = fma(factor, r, base)
+    usual = _reciprocal(d, fma(factor, r, base - d))
+    return rarely(absolute(x) > c.near, _sigmoid_of_large(x), usual)
+
+
+def _sigmoid_of_large(x: Term) -> Term:
     """1 / (1 + e**-x), times a power of two: nothing overflows, and what it is multiplied with in
     the end rounds denormal results only.
 
-    With e**-x = 2**n (1 + u r) the sum is `base`, 1 + 2**n, and 2**n u r. What its roundings leave
-    out, and that of the quotient, is carried along, so that nearly all of the error is that of the
-    last operation. Where `base` is not exact, 2**n less than it is 0, or nearly 1.
+    With e**-x = 2**n (1 + u r) the sum is `base`, 1 + 2**n, and 2**n u r. Where `base` is not
+    exact, 2**n less than it is 0, or nearly 1.
     """
     c, f = for_type(_CONSTANTS, x.dtype), x.dtype.format
     shift = (f.bias + 1) // 2
@@ -145,10 +160,15 @@ def sigmoid(x: Term) -> Term:
     base = power + one
     factor = u * power
     d = fma(factor, r, base)
-    d_low = fma(factor, r, base - d) + (one - (base - power))
+    return _reciprocal(d, fma(factor, r, base - d) + (one - (base - power))) * one
+
+
+def _reciprocal(d: Term, d_low: Term) -> Term:
+    """1 / (d + d_low), where the second number is what roundings have left out of the first. So is
+    the rounding of the quotient: nearly all of the error is that of the last operation."""
     y = 1.0 / d
     minus_y = -1.0 * y
-    return fma(y, fma(minus_y, d_low, fma(minus_y, d, 1.0)), y) * one
+    return fma(y, fma(minus_y, d_low, fma(minus_y, d, 1.0)), y)
 
 
 def tanh(x: Term) -> Term:
