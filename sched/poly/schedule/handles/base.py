@@ -17,11 +17,11 @@ from ....lang.nodes.shown import Shown
 from ....lang.nodes.tensor import Tensor
 from ....lang.tensors.inout import InOut
 from ....lang.tensors.tensors import Func
+from ....later import later
 from ....records import dataclass
 from ....targets.words import Word
 from ...directives.kinds import Parallel
 from ...directives.loops import Reorder
-from ...report.facts import AccessFact, accesses
 from ...report.finding import existing
 from ...state.fields import LOOP_HINT, Meaning, check_number
 from ...state.record import Directive
@@ -30,10 +30,14 @@ from ..numbers import resolved
 from .several import Loops
 
 if TYPE_CHECKING:
+    from ...report import facts
+    from ...report.facts import AccessFact
     from ...tree.kinds import Kind
     from ..schedule import Schedule
     from ..stages import StageHandle
     from ..why_not import Verdict
+else:
+    facts = later("...report.facts", __package__)
 
 
 @bounded
@@ -155,7 +159,7 @@ class Handle(Suggesting, Shown):
     @property
     def accesses(self) -> tuple[AccessFact, ...]:
         """The elements that it reads and writes in an iteration, and how they move along loops."""
-        return accesses(self._schedule.loop_program, self.name)
+        return facts.accesses(self._schedule.loop_program, self.name)
 
     @property
     def parallelizable(self) -> tuple[LoopHandle, ...]:
