@@ -147,10 +147,14 @@ class Handle(Suggesting, Shown):
     @property
     def loops(self) -> tuple[LoopHandle, ...]:
         """Its loops, outermost first; those that it shares with others too."""
-        names = self._schedule._builder.known(("loops", self.name), self._loop_names)
-        return tuple(LoopHandle(self._schedule, self.name, name) for name in names)
+        return tuple([LoopHandle(self._schedule, self.name, name) for name in self._loop_names])
 
+    @property
     def _loop_names(self) -> list[str]:
+        names: list[str] = self._schedule._builder.known(("loops", self.name), self._names_of_loops)
+        return names
+
+    def _names_of_loops(self) -> list[str]:
         existing(self._schedule.analysis, self.name)
         if self.is_inlined:
             return []
@@ -275,15 +279,20 @@ class Handle(Suggesting, Shown):
         if means is None:
             means = _meanings[kind] = {f.name: f.metadata["means"] for f in kind.declared()}
         for k, v in options.items():
-            if means[k] != "plain" or isinstance(v, list):
-                options[k] = self._named(means[k], v)
+            meant = means[k]
+            if meant == "loop":
+                if type(v) is not str:
+                    options[k] = name_of(v)
+            elif meant != "plain" or isinstance(v, list):
+                options[k] = self._named(meant, v)
         loop = options.get("loop")
         for k, v in options.items():
-            if isinstance(v, (Word, tuple)):
+            if isinstance(v, Word) or (type(v) is tuple and not _TEXTS.issuperset(map(type, v))):
                 options[k] = self._number(v, loop)
         return self._schedule._builder.apply(kind(self.name, **options, span=user_span()))
 
 
+_TEXTS = frozenset([str])
 _meanings: dict[type[Directive], dict[str, Meaning]] = {}
 """What the fields of directives name."""
 
