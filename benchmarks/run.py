@@ -26,11 +26,12 @@ def main() -> int:
     # What is imported below loads NumPy, whose threads read this.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ["POLYSCHED_CACHE"] = "0"  # what takes time to compile takes it each time
-    from calling import NAME, STARTUP, calls_table, startup_table
+    from calling import NAME, calls_table
     from cases import CASES, GROUPS
     from compiling import COMPILED, compile_once, compile_table
     from scheduling import FAMILIES, scheduling_table
     from setting import Setting, levels, numbers_of_threads
+    from starting import STARTUP, startup_table
 
     chosen = _arguments(GROUPS, levels(), {m for case in CASES for m in case.implementations[1:]})
     if chosen.compile_one:
@@ -53,8 +54,7 @@ def main() -> int:
 
     good = [*compile_table(compiled), *scheduling_table(families)]
     good += calls_table() if NAME in ways else ()
-    if STARTUP in ways:
-        startup_table()
+    good += startup_table() if STARTUP in ways else ()
     for level in [chosen.target] if chosen.target else levels():
         for threads in [chosen.threads] if chosen.threads else numbers_of_threads():
             if not cases:

@@ -33,7 +33,8 @@ class Uncompiled:
     def init(self, instance: Any, args: tuple[Any, ...], options: dict[str, Any]) -> bool:
         """Initialises an instance; False where that is left to the function that is compiled: for
         fields that are not given by position, and for all mistakes."""
-        if not self.is_asked():
+        self._left -= 1
+        if self._left < 0:
             return False
         known = self._known
         if known is None:
@@ -79,6 +80,9 @@ class _Given:
         self._names = tuple(f.name for f in every if not f.kw_only)
         self._count = len(every)
         self._needed = tuple(f.name for f in every if not _has_default(f))
+        #: So many arguments by position are all that is needed.
+        positional = self._needed == self._names[: len(self._needed)]
+        self._enough = len(self._needed) if positional else self._count
         #: In the order of the fields, in which an instance has them.
         self._first = {f.name: f.default for f in every}
         made: list[tuple[str, Any]] = [(f.name, f.default_factory) for f in every if _is_made(f)]
@@ -99,7 +103,9 @@ class _Given:
             if len(found) > self._count or not options.keys().isdisjoint(given):
                 return None
         if len(args) + len(options) < self._count:
-            if not all(name in given or name in options for name in self._needed):
+            if len(args) < self._enough and not all(
+                name in given or name in options for name in self._needed
+            ):
                 return None
             for name, make in self._made:
                 if name not in given and name not in options:

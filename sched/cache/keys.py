@@ -9,14 +9,12 @@ read: an edit within the granularity of the clock would not show.
 
 from __future__ import annotations
 
-import marshal
 import os
 import sys
 import time
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -51,9 +49,7 @@ def environment() -> str | None:
     this process has loaded them, or are not there."""
     if sources.LOADED is None:
         return None
-    # As text it would take several times as long. Version 0 does not depend on identities.
-    looked_at: Any = sources.LOADED, _libraries()
-    seen = sha256(marshal.dumps(looked_at, 0)).hexdigest()
+    seen = digest(sources.DIGEST, _libraries())
     known = store.read(_KIND, seen)
     match known.header if known is not None else None:
         case {"environment": str(made_by)}:

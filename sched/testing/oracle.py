@@ -13,7 +13,8 @@ from typing import Any
 
 from ..poly.model.model import Model
 from ..poly.sets.isl import Set, UnionMap, isl
-from ..poly.tree.looptree import Tree, time_maps
+from ..poly.tree.looptree import Tree
+from ..poly.tree.time_maps import time_maps
 
 Instance = tuple[str, tuple[int, ...]]
 """A statement's name and the coordinates of one instance."""

@@ -154,7 +154,9 @@ def test_a_digest_is_kept_of_settled_sources_only(monkeypatch: pytest.MonkeyPatc
     assert [x.kind for x in store.entries()] == ["sources"]
     monkeypatch.setattr(keys, "contents", None)  # it is not read again
     assert fresh() == made_by
-    monkeypatch.setattr(sources, "LOADED", sources.LOADED[1:] if sources.LOADED else None)
+    fewer = sources.LOADED[1:] if sources.LOADED else None
+    assert sources.digest_of(sources.LOADED) == sources.DIGEST != sources.digest_of(fewer)
+    monkeypatch.setattr(sources, "DIGEST", sources.digest_of(fewer))
     with pytest.raises(TypeError):
         fresh()
 

@@ -27,6 +27,10 @@ SPIN = 30e-6
 takes, and too short to be noticed by others on the machine."""
 
 
+TICKS = 50e-6
+"""Seconds in which the ticks of the processor's clock are counted: a hundred times as long as
+reading it."""
+
 INLINE, SHARE, CHUNK = 10e3, 5e3, 2e3
 """Nanoseconds of estimated work: below which a loop is not handed out, what each thread gets at
 least, and what a chunk takes at least, so that counting costs nothing."""
@@ -161,7 +165,7 @@ def _ticks_a_second(code: CompiledCode) -> float:
     """The frequency of the processor's clock, within a few per cent."""
     now = ctypes.CFUNCTYPE(ctypes.c_int64)(code.address(NOW))
     start, first = time.perf_counter(), now()
-    while (passed := time.perf_counter() - start) < 200e-6:
+    while (passed := time.perf_counter() - start) < TICKS:
         pass
     return float(now() - first) / passed
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from ...lang.errors.errors import ScheduleError
 from ...lang.nodes.nodes import Node, Read, RVar, Var, postorder, replaced_all
 from ...lang.tensors.definitions import Definition
+from ...later import later
 from ...records import dataclass, replace
-from ..program.accumulation import matched
 from ..state.fields import loop_name
 from ..state.record import Directive
 from ..tree.edits import At, Body, map_nodes, map_stages, stages, with_body
@@ -19,7 +19,10 @@ from ..tree.looptree import Accumulator, Alloc, Loop, Produce, Seq, Tree
 from ..tree.stage import Stage
 
 if TYPE_CHECKING:
+    from ..program import accumulation
     from ..state.editing import Editing
+else:
+    accumulation = later("..program.accumulation", __package__)
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ def begin_at(tree: Seq, pure: Sequence[str], at: At, update: Stage) -> Seq:
     outer = update.coordinates[: at.depth + 1]
 
     def change(old: int, stage: Stage) -> Stage:
-        given = matched(d, stage.statement.definition)
+        given = accumulation.matched(d, stage.statement.definition)
         moved = replaced_all(outer, given)
         own = set(stage.statement.loops)
         foreign = next((n for c in moved for n in postorder(c) if _is_foreign(n, own)), None)

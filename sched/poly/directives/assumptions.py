@@ -6,17 +6,22 @@ from typing import TYPE_CHECKING
 
 from ...lang.nodes.nodes import Node
 from ...lang.nodes.printer import expr_text
+from ...later import later
 from ...records import dataclass, replace
-from ..sets.affine_conditions import condition as affine_condition
-from ..sets.isl import PwAff, Set, complement, isl, val
 from ..state.fields import loop_name, number, predicate
 from ..state.record import Directive
-from ..state.state import Assumption
 from ..tree.edits import At, stages
 from .parts import iterations_of, values_of
 
 if TYPE_CHECKING:
+    from ..sets import affine_conditions, isl as sets
+    from ..sets.isl import PwAff, Set
+    from ..state import state as states
     from ..state.editing import Editing
+else:
+    affine_conditions = later("..sets.affine_conditions", __package__)
+    sets = later("..sets.isl", __package__)
+    states = later("..state.state", __package__)
 
 
 @dataclass(frozen=True)
@@ -27,9 +32,9 @@ class Assume(Directive, name="assume", of="program"):
 
     def edit(self, e: Editing) -> tuple[str, ...]:
         e.check_symbols(self.condition)
-        found = affine_condition(e.model.parameters, self.condition)
+        found = affine_conditions.condition(e.model.parameters, self.condition)
         allowed = found.set.params() if found.exact else e.context
-        made = Assumption(allowed, expr_text(self.condition), self.condition, self.span)
+        made = states.Assumption(allowed, expr_text(self.condition), self.condition, self.span)
         if allowed.intersect(e.context).is_empty():
             raise e.malformed(f"no sizes meet the assumption {expr_text(self.condition)}")
         e.state = replace(e.state, assumptions=(*e.state.assumptions, made))
@@ -66,17 +71,19 @@ def multiples(at: At, factor: int) -> Set:
     """The sizes at which a loop begins and ends at multiples of a factor, wherever it runs."""
     first, last = _first_and_last(at)
     bad = [
-        end.mod_val(val(factor)).nonneg_set().subtract(end.mod_val(val(factor)).zero_set())
-        for end in (first, last.add_constant_val(isl.Val(1)))
+        end.mod_val(sets.val(factor))
+        .nonneg_set()
+        .subtract(end.mod_val(sets.val(factor)).zero_set())
+        for end in (first, last.add_constant_val(sets.isl.Val(1)))
     ]
-    return complement(bad[0].params().union(bad[1].params()).coalesce())
+    return sets.complement(bad[0].params().union(bad[1].params()).coalesce())
 
 
 def spans(at: At, extent: int) -> Set:
     """The sizes at which a loop has that many iterations from the first to the last."""
     first, last = _first_and_last(at)
-    wrong = last.sub(first).add_constant_val(val(1 - extent))
-    return complement(wrong.domain().subtract(wrong.zero_set()).params().coalesce())
+    wrong = last.sub(first).add_constant_val(sets.val(1 - extent))
+    return sets.complement(wrong.domain().subtract(wrong.zero_set()).params().coalesce())
 
 
 def _first_and_last(at: At) -> tuple[PwAff, PwAff]:

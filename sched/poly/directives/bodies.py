@@ -9,11 +9,10 @@ from ...lang.errors.words import counted
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import integer
 from ...lang.tensors.tensors import Func
+from ...later import later
 from ...records import dataclass, replace
 from ..state.fields import loop_name, number, stage_name
 from ..state.record import Directive
-from ..tree import relocation
-from ..tree.around import as_beside
 from ..tree.edits import At, Place, Shared, loops_around, map_stages, node_at, place_of, put, stages
 from ..tree.looptree import (
     Accumulator,
@@ -30,6 +29,10 @@ from ..tree.stage import Stage
 
 if TYPE_CHECKING:
     from ..state.editing import Editing
+    from ..tree import around, relocation
+else:
+    relocation = later("..tree.relocation", __package__)
+    around = later("..tree.around", __package__)
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ class ComputeWith(Directive, name="compute_with", of="stage"):
         _check_kinds_kept(e, self.other, at)
         if mine is not None and others is not None and mine is not others:
             # All stages of a Func are computed together, so they stay together.
-            e.tree = relocation.merged(e.tree, as_beside(mine, others), mine, others)
+            e.tree = relocation.merged(e.tree, around.as_beside(mine, others), mine, others)
             at = e.at(self.loop, self.other)
         e.tree = compute_with(e.tree, self.stage, at, self.shift)
         return ()

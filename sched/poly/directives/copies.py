@@ -9,10 +9,8 @@ from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Var, postorder
 from ...lang.nodes.tensor import Tensor
 from ...lang.tensors.tensors import Func
+from ...later import later
 from ...records import dataclass
-from ..placement import layouts
-from ..program.rewrites import Clone, Staged
-from ..sets.isl import Map
 from ..state.fields import flag, loop_name, loop_names, stage_name, tensor_name
 from ..state.record import Directive
 from ..tree.edits import At, loops_around, stages
@@ -21,7 +19,13 @@ from .placing import compute_together, placeable
 from .rewriting import add_rewrite, stored
 
 if TYPE_CHECKING:
+    from ..placement import layouts
+    from ..program import rewrites
+    from ..sets.isl import Map
     from ..state.editing import Editing
+else:
+    layouts = later("..placement.layouts", __package__)
+    rewrites = later("..program.rewrites", __package__)
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ class CloneIn(Directive, name="clone_in", of="func"):
                 "a clone is for a stage of another Func that reads it",
             )  # fmt: skip
         name = f"{e.rewritten.program.names[of]}.in.{self.consumer}"
-        return add_rewrite(e, Clone(e.fresh_func(name, of), of, reader.definition.serial))
+        return add_rewrite(e, rewrites.Clone(e.fresh_func(name, of), of, reader.definition.serial))
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,9 @@ class StageIn(Directive, name="stage", of="stage"):
         tiles = tuple(_tiles_of(e, stage, dims)) if self.pad else ()
         serial = stage.statement.definition.serial
         span = self.span or stage.statement.definition.span
-        staged = Staged(func, source, serial, dims, where, index, found, valid, tiles, span)
+        staged = rewrites.Staged(
+            func, source, serial, dims, where, index, found, valid, tiles, span
+        )
         made = add_rewrite(e, staged)
         compute_together(e, (func,), e.at(self.at), self.stage)
         return made

@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING
 from ...lang.errors.errors import Span
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Op
+from ...later import later
 from ...records import dataclass, replace
 from ..sets.memo import Same
 from ..state.fields import loop_name
 from ..state.record import Directive
 from ..tree.edits import At, loops_around, put, stages
-from ..tree.extents import constant_extent
 from ..tree.kinds import Kind
 from ..tree.looptree import Seq
 
 if TYPE_CHECKING:
     from ..state.editing import Editing
+    from ..tree import extents
+else:
+    extents = later("..tree.extents", __package__)
 
 
 MOST_COPIES: Mapping[Kind, int] = {"vector": 64, "unrolled": 256}
@@ -124,7 +127,7 @@ def count_of(at: At, e: Editing, most: int) -> int | None:
     if all(0 < factor <= most for factor in factors):  # as it was split: isl may take minutes
         return max(factors)
     key = ("extent", tuple([s.run for s in inside]), at.depth, Same(e.context))
-    return e.model.memo.of(key, lambda: constant_extent(inside, at.depth, e.context))
+    return e.model.memo.of(key, lambda: extents.constant_extent(inside, at.depth, e.context))
 
 
 def split_factor(coordinate: Node) -> int:

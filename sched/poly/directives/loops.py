@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING
 from ...lang.errors.errors import ScheduleError, Span
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, integer
+from ...later import later
 from ...records import dataclass, replace
-from ..sets.hulls import MANY, small_sizes
-from ..sets.isl import Set
 from ..state.fields import choice, loop_name, loop_names, new_name, new_names, number
 from ..state.record import Directive
 from ..tree.edits import At, Coordinates, Shared, node_at, put, recoordinate, stages
-from ..tree.extents import extent_from, fixed_start
 from ..tree.looptree import Loop, Seq, Tree
 from ..tree.stage import Stage
 from . import tails
@@ -27,7 +25,13 @@ from .kinds import split_factor
 from .tails import TAILS
 
 if TYPE_CHECKING:
+    from ..sets import hulls
+    from ..sets.isl import Set
     from ..state.editing import Editing, Symbols
+    from ..tree import extents
+else:
+    hulls = later("..sets.hulls", __package__)
+    extents = later("..tree.extents", __package__)
 
 
 @dataclass(frozen=True)
@@ -226,9 +230,9 @@ def fuse(tree: Seq, outer: At, inner: At, name: str, symbols: Symbols, context: 
             hint="reorder first",
         )
     below = list(stages(inner.loop))
-    start = fixed_start(below, inner.depth, symbols)
-    extent = extent_from(below, inner.depth, start, context)
-    if extent is None or (extent > MANY and _is_of_types(below, inner.depth, start, context)):
+    start = extents.fixed_start(below, inner.depth, symbols)
+    extent = extents.extent_from(below, inner.depth, start, context)
+    if extent is None or (extent > hulls.MANY and _is_of_types(below, inner.depth, start, context)):
         but = "" if extent is None else f", but for the {extent} values of the type of an index"
         raise ScheduleError(
             f"the loop {inner.loop.name} has no constant extent{but}: an index of {name} would be "
@@ -249,5 +253,5 @@ def _is_of_types(below: Sequence[Stage], depth: int, start: Node, context: Set) 
     """Whether an extent is a constant only because sizes may be larger than that."""
     if all(split_factor(s.coordinates[depth]) for s in below):
         return False
-    few = extent_from(below, depth, start, small_sizes(context))
-    return few is not None and few <= MANY
+    few = extents.extent_from(below, depth, start, hulls.small_sizes(context))
+    return few is not None and few <= hulls.MANY

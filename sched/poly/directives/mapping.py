@@ -15,9 +15,8 @@ from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Const, Node, Op, Read, RVar, Var, integer, postorder, substitute
 from ...lang.nodes.printer import expr_text
 from ...lang.nodes.typing import typed_index
+from ...later import later
 from ...records import dataclass, replace
-from ..sets.affine import affine_values, why_not_affine
-from ..sets.isl import Frame, relation
 from ..state.fields import indices, loop_name, loop_names, new_name, new_names, number
 from ..state.record import NO_FUNCS, Directive, map_text
 from ..tree.edits import At, Coordinates, map_stages, put, recoordinate, stages
@@ -27,7 +26,11 @@ from .kinds import split_factor
 from .loops import check_free, check_perfect
 
 if TYPE_CHECKING:
+    from ..sets import affine, isl as sets
     from ..state.editing import Editing
+else:
+    affine = later("..sets.affine", __package__)
+    sets = later("..sets.isl", __package__)
 
 
 @dataclass(frozen=True)
@@ -264,16 +267,16 @@ def _misfit(map: Callable[..., Any], count: int) -> str | None:
 
 def _check_injective(loops: Sequence[str], values: Sequence[Node]) -> None:
     old = placeholders(len(loops))
-    frame = Frame((), tuple(x.name for x in old))
-    exact = affine_values(frame, values)
+    frame = sets.Frame((), tuple(x.name for x in old))
+    exact = affine.affine_values(frame, values)
     if exact is None:
         named: dict[Node, Node] = {x: Var(name) for x, name in zip(old, loops, strict=True)}
         shown = [substitute(v, named) for v in values]
         raise ScheduleError(
-            f"one of the new coordinates {why_not_affine(shown, 'the old ones')}",
+            f"one of the new coordinates {affine.why_not_affine(shown, 'the old ones')}",
             hint="sums, and multiples by small constants: lambda t, i: (t, t + i)",
         )
-    if not relation(exact, frame).is_injective():
+    if not sets.relation(exact, frame).is_injective():
         raise ScheduleError(
             "two iterations would get the same coordinates",
             hint="as many independent coordinates as there are loops: lambda t, i: (t, t + i)",

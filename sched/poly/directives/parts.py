@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from ...lang.errors.errors import ScheduleError
 from ...lang.nodes.nodes import Node
+from ...later import later
 from ...records import dataclass, replace
-from ..sets.isl import Map, Set, isl, union_sets, val
-from ..sets.projections import by_outer
 from ..state.fields import loop_name, number, predicate
 from ..state.record import Directive
 from ..tree.edits import At, map_children, map_stages, node_at, own_stages, place_of, put, stages
@@ -17,7 +16,12 @@ from ..tree.looptree import Loop, Produce, Seq, Tree
 from ..tree.stage import Stage, loop_map
 
 if TYPE_CHECKING:
+    from ..sets import isl as sets, projections
+    from ..sets.isl import Map, Set, isl
     from ..state.editing import Editing
+else:
+    sets = later("..sets.isl", __package__)
+    projections = later("..sets.projections", __package__)
 
 
 @dataclass(frozen=True)
@@ -145,8 +149,8 @@ def _by_stage(tree: Tree, change: Callable[[Stage], Stage], suffix: str) -> Tree
 def outer_loops(stage: Stage, count: int) -> Map:
     """{ instance -> its outermost coordinates }"""
     whole = loop_map(stage)
-    total = int(whole.dim(isl.dim_type.out))
-    return whole.project_out(isl.dim_type.out, count, total - count)
+    total = int(whole.dim(sets.isl.dim_type.out))
+    return whole.project_out(sets.isl.dim_type.out, count, total - count)
 
 
 def iterations_of(stage: Stage, count: int) -> Set:
@@ -156,30 +160,30 @@ def iterations_of(stage: Stage, count: int) -> Set:
 
 def values_of(iterations: list[Set], depth: int) -> Map:
     """{ outer loops -> the values of the next one }"""
-    whole = union_sets(iterations[1:], iterations[0])
-    return by_outer(whole, depth)
+    whole = sets.union_sets(iterations[1:], iterations[0])
+    return projections.by_outer(whole, depth)
 
 
 def flat(values: Map) -> Set:
     """{ (outer loops, value) }"""
-    depth = int(values.dim(isl.dim_type.in_))
-    return values.move_dims(isl.dim_type.out, 0, isl.dim_type.in_, 0, depth).range()
+    depth = int(values.dim(sets.isl.dim_type.in_))
+    return values.move_dims(sets.isl.dim_type.out, 0, sets.isl.dim_type.in_, 0, depth).range()
 
 
 def near(starts: Map, count: int, direction: int) -> Map:
     """{ outer loops -> the values at most `count` - 1 steps from a start }"""
     space = starts.get_space().range()
-    frame = isl.LocalSpace.from_space(space)
-    steps = isl.Aff.var_on_domain(frame, isl.dim_type.set, 0)
+    frame = sets.isl.LocalSpace.from_space(space)
+    steps = sets.isl.Aff.var_on_domain(frame, sets.isl.dim_type.set, 0)
     steps = steps if direction > 0 else steps.neg()
-    within = Set.universe(space).intersect(at_least(steps)).intersect(
-        at_least(steps.neg().add_constant_val(val(count - 1)))
+    within = sets.Set.universe(space).intersect(at_least(steps)).intersect(
+        at_least(steps.neg().add_constant_val(sets.val(count - 1)))
     )  # fmt: skip
-    pairs = Map.universe(space.map_from_set()).deltas_map().intersect_range(within)
+    pairs = sets.Map.universe(space.map_from_set()).deltas_map().intersect_range(within)
     return starts.apply_range(pairs.domain().unwrap())
 
 
 def at_least(value: isl.Aff) -> Set:
     """Where a value is not below zero."""
-    constraint = isl.Constraint.inequality_from_aff(value)
-    return Set.from_basic_set(isl.BasicSet.from_constraint(constraint))
+    constraint = sets.isl.Constraint.inequality_from_aff(value)
+    return sets.Set.from_basic_set(sets.isl.BasicSet.from_constraint(constraint))

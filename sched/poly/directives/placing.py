@@ -7,20 +7,25 @@ from typing import TYPE_CHECKING, cast
 
 from ...lang.program.steps import tensors_read
 from ...lang.tensors.tensors import Func
+from ...later import later
 from ...records import dataclass
-from ..placement.placement import at_root
-from ..program.inline import why_not_inline
-from ..program.rewrites import Clone, InlinedClone
 from ..state.fields import loop_name, stage_name
 from ..state.record import Directive
-from ..tree import relocation
 from ..tree.edits import At, loops_around, own_stages, stages
 from ..tree.looptree import Seq, loops_as_vars, loops_of, produced
 from . import accumulators
 from .rewriting import add_rewrite, chosen, func_of, stored
 
 if TYPE_CHECKING:
+    from ..placement import placement
+    from ..program import inline, rewrites
     from ..state.editing import Editing
+    from ..tree import relocation
+else:
+    placement = later("..placement.placement", __package__)
+    inline = later("..program.inline", __package__)
+    rewrites = later("..program.rewrites", __package__)
+    relocation = later("..tree.relocation", __package__)
 
 
 @dataclass(frozen=True)
@@ -62,9 +67,11 @@ class ComputeInline(Directive, name="compute_inline", of="func"):
 
     def edit(self, e: Editing) -> tuple[str, ...]:
         func = func_of(e)
-        is_clone = any(isinstance(x, Clone) and x.func is func for x in e.rewritten.rewrites)
+        is_clone = any(
+            isinstance(x, rewrites.Clone) and x.func is func for x in e.rewritten.rewrites
+        )
         if func in e.rewritten.base.funcs or is_clone:
-            why = why_not_inline(func, e.rewritten.program)
+            why = inline.why_not_inline(func, e.rewritten.program)
         else:
             why = "it is a copy, or a part of a sum"
         if why is not None:
@@ -84,7 +91,7 @@ class ComputeInline(Directive, name="compute_inline", of="func"):
                 )
         if is_clone:
             if func in e.model.regions:  # else it is inlined already
-                add_rewrite(e, InlinedClone(func))
+                add_rewrite(e, rewrites.InlinedClone(func))
             return ()
         chosen(e, func, True)
         if func in e.model.regions:
@@ -105,7 +112,7 @@ class ComputeRoot(Directive, name="compute_root", of="func"):
     def edit(self, e: Editing) -> tuple[str, ...]:
         funcs = placeable(e, stored(e))
         e.tree = relocation.compute_root(e.tree, funcs)
-        e.tree = cast(Seq, at_root(e.model, e.tree, funcs))
+        e.tree = cast(Seq, placement.at_root(e.model, e.tree, funcs))
         return ()
 
 

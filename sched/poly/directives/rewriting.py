@@ -6,11 +6,16 @@ from typing import TYPE_CHECKING
 
 from ...lang.errors.errors import LanguageError
 from ...lang.tensors.tensors import Func
-from ..program.rewrites import InlinedClone
-from ..state.rewritten import Rewrite, with_choices, with_rewrite, without_rewrite
+from ...later import later
 
 if TYPE_CHECKING:
+    from ..program import rewrites
+    from ..state import rewritten as programs
     from ..state.editing import Editing
+    from ..state.rewritten import Rewrite
+else:
+    rewrites = later("..program.rewrites", __package__)
+    programs = later("..state.rewritten", __package__)
 
 
 def func_of(e: Editing) -> Func:
@@ -28,9 +33,11 @@ def func_of(e: Editing) -> Func:
 def stored(e: Editing) -> Func:
     """The Func that the directive is about, which is stored from now on if it was inlined."""
     func = func_of(e)
-    put = [x for x in e.rewritten.rewrites if isinstance(x, InlinedClone) and x.func is func]
+    put = [
+        x for x in e.rewritten.rewrites if isinstance(x, rewrites.InlinedClone) and x.func is func
+    ]
     if put:
-        e.become(without_rewrite(e.rewritten, put[0]))
+        e.become(programs.without_rewrite(e.rewritten, put[0]))
     elif func not in e.model.regions:
         chosen(e, func, False)
         _check_read(e)
@@ -44,7 +51,7 @@ def chosen(e: Editing, func: Func, is_inlined: bool) -> None:
         return  # with one before it
     others = dict.fromkeys(e.ahead, is_inlined) if func in e.ahead else {}
     try:
-        e.become(with_choices(e.rewritten, {**others, func: is_inlined}))
+        e.become(programs.with_choices(e.rewritten, {**others, func: is_inlined}))
     except LanguageError as error:
         raise e.malformed(f"{e.directive.text()}: {error.args[0]}") from None
 
@@ -52,7 +59,7 @@ def chosen(e: Editing, func: Func, is_inlined: bool) -> None:
 def add_rewrite(e: Editing, rewrite: Rewrite) -> tuple[str, ...]:
     """Another rewritten program, with one more rewrite."""
     try:
-        e.become(with_rewrite(e.rewritten, rewrite))
+        e.become(programs.with_rewrite(e.rewritten, rewrite))
     except LanguageError as error:
         raise e.malformed(str(error.args[0])) from None
     return (e.rewritten.program.names[rewrite.func],)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...lang.errors.words import axes_text
+from ...later import later
 from ...records import dataclass, replace
-from ..placement.folding import foldable
 from ..state.fields import axes, axis, choice, loop_name, number, tensor_name
 from ..state.record import Directive
 from ..tree.hints import Prefetch
@@ -14,7 +14,10 @@ from ..tree.looptree import Accumulator
 from ..tree.memory import PLACES, Memory, Window
 
 if TYPE_CHECKING:
+    from ..placement import folding
     from ..state.editing import Editing
+else:
+    folding = later("..placement.folding", __package__)
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class FoldStorage(Directive, name="fold_storage", of="func"):
         func = e.own().statement.func
         if not 0 <= self.axis < func.ndim:
             raise e.malformed(f"{func.name} has {axes_text(func.ndim)}, and no axis {self.axis}")
-        why = foldable(e.model, func)
+        why = folding.foldable(e.model, func)
         if why is not None:
             raise e.malformed(f"the storage of {func.name} cannot be folded: {why}")
         others = tuple((f, w) for f, w in e.state.folds if f is not func)

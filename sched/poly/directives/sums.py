@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...lang.nodes.nodes import Node, RVar, postorder
+from ...later import later
 from ...records import dataclass, replace
-from ..placement import layouts
-from ..program.accumulation import accumulates, is_exact
-from ..program.rewrites import Factored
 from ..state.fields import loop_name
 from ..state.record import Directive
 from ..tree.edits import stages
@@ -16,7 +14,13 @@ from .rewriting import add_rewrite
 
 if TYPE_CHECKING:
     from ..model.statements import Statement
+    from ..placement import layouts
+    from ..program import accumulation, rewrites
     from ..state.editing import Editing
+else:
+    layouts = later("..placement.layouts", __package__)
+    accumulation = later("..program.accumulation", __package__)
+    rewrites = later("..program.rewrites", __package__)
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,7 @@ class Reassociate(Directive, name="reassociate", of="stage"):
 
     def edit(self, e: Editing) -> tuple[str, ...]:
         stage = e.own()
-        if not accumulates(stage.statement.definition):
+        if not accumulation.accumulates(stage.statement.definition):
             raise e.malformed(
                 f"{self.stage} is no sum: it does not add to what an element was before",
                 "an update does, C[i] += ..., also that of an inline reduction",
@@ -45,13 +49,13 @@ class Atomic(Directive, name="atomic", of="stage"):
     def edit(self, e: Editing) -> tuple[str, ...]:
         stage = e.own()
         d = stage.statement.definition
-        if not accumulates(d):
+        if not accumulation.accumulates(d):
             raise e.malformed(
                 f"{self.stage} does not accumulate: nothing else can be made atomic",
                 "an update does, C[i] += ...",
             )
         name = stage.statement.name
-        if not is_exact(d) and name not in e.state.reassociated:
+        if not accumulation.is_exact(d) and name not in e.state.reassociated:
             raise e.malformed(
                 f"{self.stage} is a sum of floats, which come in any order then",
                 "reassociate() allows it",
@@ -79,10 +83,10 @@ class Rfactor(Directive, name="rfactor", of="stage"):
             raise e.malformed(f"nothing says where the loop {self.loop} begins and ends")
         name = f"{e.rewritten.program.names[d.func]}.by.{self.loop}"
         func = e.fresh_func(name, d.func)
-        made = add_rewrite(e, Factored(func, d.serial, of, self.loop, *span))
+        made = add_rewrite(e, rewrites.Factored(func, d.serial, of, self.loop, *span))
         if s.name in e.state.reassociated:
             partial = (x for x in e.model.statements if x.func is func)
-            more = {x.name for x in partial if accumulates(x.definition)}
+            more = {x.name for x in partial if accumulation.accumulates(x.definition)}
             named = e.state.reassociated | more
             e.state = replace(e.state, reassociated=frozenset(named))
         return made
@@ -91,12 +95,12 @@ class Rfactor(Directive, name="rfactor", of="stage"):
         """Refuses what has no partial sums along a loop with the coordinate `of`."""
         d = s.definition
         is_arg = d.func.is_reduction and len(d.values) == 3
-        if not (accumulates(d) or is_arg) or e.model.program.is_recurrence(d.func):
+        if not (accumulation.accumulates(d) or is_arg) or e.model.program.is_recurrence(d.func):
             raise e.malformed(
                 f"{self.stage} is no reduction: it does not add to what an element was before",
                 "an update does, C[i] += ..., also that of an inline reduction",
             )
-        if not is_arg and not is_exact(d) and s.name not in e.state.reassociated:
+        if not is_arg and not accumulation.is_exact(d) and s.name not in e.state.reassociated:
             raise e.malformed(
                 f"{self.stage} is a sum of floats: adding partial sums gives other bits",
                 "reassociate() allows it",

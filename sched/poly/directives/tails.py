@@ -11,13 +11,13 @@ pad       all tiles are full: iterations beyond the end write elements that are 
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from ...lang.errors.errors import ScheduleError
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Var, integer
+from ...later import later
 from ...records import replace
-from ..sets.isl import Map, Set, isl, union_sets, val
 from ..tree.edits import At, map_stages, own_stages, put
 from ..tree.looptree import Loop, Seq, Tree
 from ..tree.stage import Stage
@@ -32,6 +32,13 @@ from .parts import (
     restricted,
     values_of,
 )
+
+if TYPE_CHECKING:
+    from ..sets import isl as sets
+    from ..sets.isl import Map, Set
+else:
+    sets = later("..sets.isl", __package__)
+
 
 Tail = Literal["auto", "guard", "mask", "peel", "shift", "round_up", "pad"]
 TAILS: tuple[Tail, ...] = get_args(Tail)
@@ -119,18 +126,18 @@ def _tiles(outer: At, factor: int) -> tuple[Map, Map, Map]:
     """{ outer loops -> tiles } that are full, and those before and behind."""
     depth = outer.depth
     inside = [iterations_of(s, depth + 2) for s in bounding(outer.loop)]
-    touched = values_of([s.project_out(isl.dim_type.set, depth + 1, 1) for s in inside], depth)
-    every = flat(touched).add_dims(isl.dim_type.set, 1)
-    x = isl.Aff.var_on_domain(
-        isl.LocalSpace.from_space(every.get_space()), isl.dim_type.set, depth + 1
+    touched = values_of([s.project_out(sets.isl.dim_type.set, depth + 1, 1) for s in inside], depth)
+    every = flat(touched).add_dims(sets.isl.dim_type.set, 1)
+    x = sets.isl.Aff.var_on_domain(
+        sets.isl.LocalSpace.from_space(every.get_space()), sets.isl.dim_type.set, depth + 1
     )
     every = every.intersect(at_least(x))
-    every = every.intersect(at_least(x.neg().add_constant_val(val(factor - 1))))
-    visited = union_sets(inside[1:], inside[0])
-    missing = every.subtract(visited).project_out(isl.dim_type.set, depth + 1, 1)
+    every = every.intersect(at_least(x.neg().add_constant_val(sets.val(factor - 1))))
+    visited = sets.union_sets(inside[1:], inside[0])
+    missing = every.subtract(visited).project_out(sets.isl.dim_type.set, depth + 1, 1)
     full = touched.subtract(values_of([missing], depth)).coalesce()
     rest = touched.subtract(full)
-    order = Map.lex_lt(touched.get_space().range())
+    order = sets.Map.lex_lt(touched.get_space().range())
     head = rest.intersect(full.apply_range(order.reverse())).coalesce()
     return full, head, rest.subtract(head).coalesce()
 

@@ -22,7 +22,8 @@ from ..model.model import Model
 from ..model.statements import Access, Statement, iteration_and_element
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.isl import Map, Set, UnionMap, isl
-from ..tree.looptree import Tree, leaves, time_maps
+from ..tree.looptree import Tree, leaves
+from ..tree.time_maps import time_maps
 from ..tree.times import ScheduledStage, runs_before
 
 Kind = Literal["flow", "anti", "output"]

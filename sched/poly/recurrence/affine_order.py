@@ -21,8 +21,9 @@ from ..sets.affine import affine_value
 from ..sets.expressions import Translator
 from ..sets.hulls import simple_hull
 from ..sets.isl import Map, Set, conditions_of
-from ..tree.looptree import Loop, Seq, Tree, leaves, time_maps
+from ..tree.looptree import Loop, Seq, Tree, leaves
 from ..tree.stage import Stage, iterations, loop_map
+from ..tree.time_maps import time_maps
 from .isl_scheduler import Part, symbols_by_name, times_by_isl
 from .simpler_times import with_fewer_times, with_levels_numbered, with_plainer_times
 

@@ -22,7 +22,6 @@ from ...lang.nodes.nodes import RVar, Var
 from ...lang.nodes.tensor import Tensor
 from ...lang.tensors.tensors import Func
 from ...records import dataclass
-from ..legality.evidence import Evidence
 from . import lookups
 from .handles.base import Handle, LoopHandle, name_of
 from .handles.bodies import BodyDirectives
@@ -31,6 +30,7 @@ from .handles.placing import PlacingDirectives
 from .handles.storage import StorageDirectives
 
 if TYPE_CHECKING:
+    from ..legality.evidence import Evidence
     from .schedule import Schedule
 
 ON_STAGES = frozenset(

@@ -10,10 +10,13 @@ has an equal key.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from ...records import dataclass
-from .isl import Set
+
+if TYPE_CHECKING:
+    from .isl import Set
+
 
 T = TypeVar("T")
 

@@ -65,11 +65,12 @@ def declared(
     """
 
     def checked(d: Directive, key: str, value: Any) -> None:
-        if not (optional and value is None):
+        if value is not None:
             check(d, key, value)
 
     metadata = {
-        "check": checked, "called": called, "hidden": hidden, "means": means, "samples": samples,
+        "check": checked if optional else check, "called": called, "hidden": hidden,
+        "means": means, "samples": samples,
     }  # fmt: skip
     if optional and default is MISSING:
         default = None
@@ -158,10 +159,12 @@ def choice(options: Sequence[str], default: Any = MISSING) -> Any:
     """One of some words."""
 
     def check(d: Directive, key: str, value: Any) -> None:
+        if isinstance(value, str) and value in options:
+            return
         what = f"the {key} of {d.name} is one of {', '.join(options)}, not {value!r}"
         if not isinstance(value, str):
             d.mistyped(what)
-        if value not in options:
+        else:
             meant = close(value, options)
             d.refuse(what, None if meant is None else f"did you mean {meant}?")
 

@@ -161,7 +161,7 @@ class Directive:
 
     @cached_property
     def _encoded(self) -> dict[str, Any]:
-        return {k: _encoded(v) for k, v in self.options}
+        return {k: v if type(v) in _PLAIN else _encoded(v) for k, v in self.options}
 
     @cached_property
     def exactly(self) -> str | None:
@@ -170,7 +170,7 @@ class Directive:
         if not _is_ours(type(self)):
             return None
         given = self._encoded
-        if not _is_plain(given):
+        if not _PLAIN.issuperset(map(type, given.values())) and not _is_plain(given):
             try:
                 json.dumps(given)
             except (TypeError, ValueError):
@@ -195,7 +195,8 @@ def _is_plain(value: Any) -> bool:
     """Whether JSON can surely say something."""
     kind = type(value)
     if kind is list or kind is dict:
-        return all(map(_is_plain, value if kind is list else value.values()))
+        inside = value if kind is list else value.values()
+        return _PLAIN.issuperset(map(type, inside)) or all(map(_is_plain, inside))
     return kind in _PLAIN
 
 

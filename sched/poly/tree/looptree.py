@@ -8,17 +8,19 @@ coordinate `i` into `i // 8` and `i % 8`, and a skew into `i + t`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from ...cached import cached_property
 from ...lang.errors.errors import Span
 from ...lang.nodes.nodes import Node, Var
 from ...lang.tensors.tensors import Func
 from ...records import dataclass
-from ..model.statements import Access, Statement
-from ..sets.isl import Map, PwAff, relation
 from .kinds import Kind
 from .stage import Stage
+
+if TYPE_CHECKING:
+    from ..model.statements import Access
 
 
 @dataclass(frozen=True)
@@ -290,46 +292,6 @@ def producer(path: Path, tensor: object) -> Produce | None:
         if isinstance(node, Produce) and tensor in node.funcs:
             return node
     return None
-
-
-def time_maps(tree: Tree, statements: Collection[Statement] | None = None) -> dict[Statement, Map]:
-    """{ instance -> time } of some statements, or of every one, all of one depth.
-
-    Entries that are the same constant for all of them say nothing and are left out: most, in a
-    deep tree.
-    """
-    found = [
-        (stage, _time(path, stage))
-        for path, stage in leaves(tree)
-        if statements is None or stage.statement in statements
-    ]
-    depth = max((len(time) for _, time in found), default=0)
-    padded = [(stage, [*time, *[0] * (depth - len(time))]) for stage, time in found]
-    kept = [k for k in range(depth) if len({_constant(time[k]) for _, time in padded}) > 1
-            or not isinstance(padded[0][1][k], int)]  # fmt: skip
-    times: dict[Statement, Map] = {}
-    for stage, time in padded:
-        frame = stage.statement.frame
-        entries = [frame.constant(x) if isinstance(x, int) else x for x in (time[k] for k in kept)]
-        made = relation(entries, frame).intersect_domain(stage.instances)
-        s = stage.statement
-        times[s] = times[s].union(made).coalesce() if s in times else made
-    return times
-
-
-def _time(path: Path, stage: Stage) -> list[PwAff | int]:
-    """The position at each level and the coordinate of each loop."""
-    coordinates = iter(stage.values)
-    time: list[PwAff | int] = []
-    for position, node in path:
-        time.append(position)
-        if isinstance(node, Loop):
-            time.append(next(coordinates))
-    return time
-
-
-def _constant(entry: PwAff | int) -> int | None:
-    return entry if isinstance(entry, int) else None
 
 
 def text(tree: Tree, indent: int = 0) -> str:

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from ...cached import cached_property
 from ...lang.nodes.nodes import Node, Var
+from ...later import later
 from ...records import dataclass
-from ..model.statements import Statement
-from ..sets.coordinates import Determined, beside, coordinate_values, determined, joined, plain_dims
-from ..sets.isl import Map, PwAff, Set, relation, val
 from ..sets.memo import Same
+
+if TYPE_CHECKING:
+    from ..model.statements import Statement
+    from ..sets import coordinates as coordinate_maps, isl as sets
+    from ..sets.coordinates import Determined
+    from ..sets.isl import Map, PwAff, Set
+else:
+    coordinate_maps = later("..sets.coordinates", __package__)
+    sets = later("..sets.isl", __package__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,14 +49,14 @@ class Stage:
     @cached_property
     def values(self) -> list[PwAff]:
         """The coordinates over the statement's frame."""
-        return coordinate_values(self.statement.frame, self.coordinates)
+        return coordinate_maps.coordinate_values(self.statement.frame, self.coordinates)
 
     @cached_property
     def determined(self) -> dict[int, Determined]:
         """By loop, its coordinate where those of loops around it determine it: i + 1, say."""
-        same = beside(self.coordinates)
+        same = coordinate_maps.beside(self.coordinates)
         rest = [k for k in range(len(self.coordinates)) if k not in same]
-        return determined(self.padded.apply(loop_map(self, rest)), rest, same)
+        return coordinate_maps.determined(self.padded.apply(loop_map(self, rest)), rest, same)
 
     @cached_property
     def run(self) -> Run:
@@ -71,9 +79,9 @@ class Stage:
         found, frame = self.instances, self.statement.frame
         for var, factor in self.padding:
             at = frame.dims.index(var.name)
-            tile = frame.dim(var.name).scale_down_val(val(factor)).floor()
+            tile = frame.dim(var.name).scale_down_val(sets.val(factor)).floor()
             others = [frame.dim(name) for k, name in enumerate(frame.dims) if k != at]
-            tiles = relation([*others, tile], frame)
+            tiles = sets.relation([*others, tile], frame)
             found = found.apply(tiles).apply(tiles.reverse()).coalesce()
         return found
 
@@ -125,8 +133,8 @@ def loop_map(stage: Stage, chosen: Sequence[int] | None = None) -> Map:
 
 def _loop_map(stage: Stage, chosen: Sequence[int]) -> Map:
     frame = stage.statement.frame
-    plain = plain_dims(frame, [stage.coordinates[k] for k in chosen])
-    return joined(frame, plain, [stage.values[k] for k in chosen[len(plain) :]])
+    plain = coordinate_maps.plain_dims(frame, [stage.coordinates[k] for k in chosen])
+    return coordinate_maps.joined(frame, plain, [stage.values[k] for k in chosen[len(plain) :]])
 
 
 def iterations(stage: Stage, context: Set | None = None) -> Set:

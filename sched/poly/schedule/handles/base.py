@@ -17,11 +17,11 @@ from ....lang.nodes.shown import Shown
 from ....lang.nodes.tensor import Tensor
 from ....lang.tensors.inout import InOut
 from ....lang.tensors.tensors import Func
+from ....later import later
 from ....records import dataclass
 from ....targets.words import Word
 from ...directives.kinds import Parallel
 from ...directives.loops import Reorder
-from ...report.facts import AccessFact, accesses
 from ...report.finding import existing
 from ...state.fields import LOOP_HINT, Meaning, check_number
 from ...state.record import Directive
@@ -30,10 +30,14 @@ from ..numbers import resolved
 from .several import Loops
 
 if TYPE_CHECKING:
+    from ...report import facts
+    from ...report.facts import AccessFact
     from ...tree.kinds import Kind
     from ..schedule import Schedule
     from ..stages import StageHandle
     from ..why_not import Verdict
+else:
+    facts = later("...report.facts", __package__)
 
 
 @bounded
@@ -143,10 +147,14 @@ class Handle(Suggesting, Shown):
     @property
     def loops(self) -> tuple[LoopHandle, ...]:
         """Its loops, outermost first; those that it shares with others too."""
-        names = self._schedule._builder.known(("loops", self.name), self._loop_names)
-        return tuple(LoopHandle(self._schedule, self.name, name) for name in names)
+        return tuple([LoopHandle(self._schedule, self.name, name) for name in self._loop_names])
 
+    @property
     def _loop_names(self) -> list[str]:
+        names: list[str] = self._schedule._builder.known(("loops", self.name), self._names_of_loops)
+        return names
+
+    def _names_of_loops(self) -> list[str]:
         existing(self._schedule.analysis, self.name)
         if self.is_inlined:
             return []
@@ -155,7 +163,7 @@ class Handle(Suggesting, Shown):
     @property
     def accesses(self) -> tuple[AccessFact, ...]:
         """The elements that it reads and writes in an iteration, and how they move along loops."""
-        return accesses(self._schedule.loop_program, self.name)
+        return facts.accesses(self._schedule.loop_program, self.name)
 
     @property
     def parallelizable(self) -> tuple[LoopHandle, ...]:
@@ -271,15 +279,20 @@ class Handle(Suggesting, Shown):
         if means is None:
             means = _meanings[kind] = {f.name: f.metadata["means"] for f in kind.declared()}
         for k, v in options.items():
-            if means[k] != "plain" or isinstance(v, list):
-                options[k] = self._named(means[k], v)
+            meant = means[k]
+            if meant == "loop":
+                if type(v) is not str:
+                    options[k] = name_of(v)
+            elif meant != "plain" or isinstance(v, list):
+                options[k] = self._named(meant, v)
         loop = options.get("loop")
         for k, v in options.items():
-            if isinstance(v, (Word, tuple)):
+            if isinstance(v, Word) or (type(v) is tuple and not _TEXTS.issuperset(map(type, v))):
                 options[k] = self._number(v, loop)
         return self._schedule._builder.apply(kind(self.name, **options, span=user_span()))
 
 
+_TEXTS = frozenset([str])
 _meanings: dict[type[Directive], dict[str, Meaning]] = {}
 """What the fields of directives name."""
 

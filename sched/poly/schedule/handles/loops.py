@@ -160,7 +160,7 @@ class LoopDirectives(Handle):
 
     def _unused(self, name: str) -> str:
         """A name that no loop of the stage has: xi, xi2, xi3, ..."""
-        taken = {x.name for x in self.loops}
+        taken = self._loop_names
         numbered = (f"{name}{k}" for k in itertools.count(2))
         return next(x for x in itertools.chain([name], numbered) if x not in taken)
 

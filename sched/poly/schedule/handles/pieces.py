@@ -12,7 +12,6 @@ from ....lang.errors.frames import bounded
 from ....lang.expr.expr import Expr
 from ....lang.nodes.nodes import RVar, Var
 from ....lang.nodes.tensor import Tensor
-from ...directives import every as every  # which makes all directives known
 from ...directives.pieces import are_joined
 from ...report.finding import pieces_of
 from ...state.record import KINDS
