@@ -12,7 +12,7 @@ from collections import defaultdict
 from ...lang.errors.errors import InternalError
 from ...lang.nodes.dtypes import bool_, int64
 from ...lang.nodes.nodes import Const, Node, Op, Param, Size, Var
-from ...lang.nodes.ops import OPS
+from ...lang.nodes.ops import COMPARISONS, OPS
 from .ir import (
     Alloc,
     Buffer,
@@ -34,6 +34,9 @@ from .mark_words import marks_in
 
 OWN = ("scratch", "stack")
 """Buffers of the kernel's own."""
+
+ALIKE = {"add", "sub", "mul", "div", "floordiv", "mod", "min", "max", *COMPARISONS}
+"""Operators of two numbers of one type."""
 
 
 def verify(module: Module, flat: bool) -> int:
@@ -149,6 +152,8 @@ class _Verifier:
             case Op(op=op, operands=operands):
                 self.check(op in OPS, f"unknown operator {op}")
                 self.check(len(operands) == OPS[op].arity, f"operands of {op}")
+                alike = op not in ALIKE or dtype_of(operands[0]) == dtype_of(operands[1])
+                self.check(alike, f"operands of {op} of different types")
             case Const():
                 pass
             case _:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ...lang.errors.errors import InternalError
 from ...lang.nodes import index as ix
-from ...lang.nodes.nodes import Const, Node, Op, RVar, Size, Var, postorder
+from ...lang.nodes.dtypes import int64
+from ...lang.nodes.nodes import Const, Node, Op, RVar, Size, Var, dtype_of, postorder
 from ..model.statements import Statement
 from ..sets.affine import affine_value
 from ..sets.expressions import Translator
@@ -38,7 +39,8 @@ def point_of(
         assert exact is not None
         at = exact.pullback_pw_multi_aff(values).gist(known).coalesce()
         if at.n_piece() == 1:
-            point[node] = names.pw_aff(at, ix.ZERO)
+            made = names.pw_aff(at, ix.ZERO)
+            point[node] = made if dtype_of(node) is int64 else Op("cast", (made,), node.type)
     return point
 
 

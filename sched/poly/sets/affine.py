@@ -216,9 +216,8 @@ class AffineBuilder:
         match node:
             case Op() if (found := self._periodic(node)) is not None:
                 dividend, divisor = self.value[found.dividend], self.value[found.divisor]
-                exact = periods.values(found, self.frame, x, dividend, divisor)
-                beyond = periods.possible(found, self.frame, x, dividend, divisor)
-                return exact.union(beyond.subtract(periods.near(dividend, divisor)))
+                usual = divisor.le_set(self.frame.constant(self.intervals[found.divisor][1]))
+                return periods.bounds(found, self.frame, x, dividend, divisor, usual)
             case Op(op="mod", operands=(_, d)):
                 return periods.remainder(self.frame, x, self.value[d])
             case Read(tensor=Input(range=(lo, hi))):

@@ -89,7 +89,7 @@ class Translator:
         """One equality or inequality, without negative terms."""
         decided = self._decided(constraint)
         if decided is not None:
-            return Const(decided, bool_)
+            return _TRUE if decided else _FALSE
         large = self._large(constraint.get_aff())
         if large:
             return self._divided(constraint, large)
@@ -158,23 +158,27 @@ class Translator:
             found = self.basic(piece)
             if found is None:
                 return None
-            pieces.append(found)
+            if found is not _FALSE:
+                pieces.append(found)
         return ix.disjunction(pieces)
 
     def basic(self, piece: BasicSet) -> Node | None:
+        """Membership in a piece. What holds of all numbers of 64 bits is no condition."""
         # Constraints that only say what a div is are implied by its expression.
         constraints = [c for c in piece.get_constraints() if not c.is_div_constraint()]
-        return ix.conjunction(self.constraint(c) for c in constraints)
+        found = [self.constraint(c) for c in constraints]
+        return _FALSE if _FALSE in found else ix.conjunction(c for c in found if c is not _TRUE)
 
     def pw_aff(self, value: PwAff, otherwise: Node, known: Set | None = None) -> Node:
         """A piecewise value; `otherwise` where no piece holds, unless pieces cover all points at
         which the value is used (`known`)."""
         result = otherwise
-        pieces = value.coalesce().get_pieces()[::-1]
+        each = [(self.condition(where), aff) for where, aff in value.coalesce().get_pieces()[::-1]]
+        pieces = [(where, aff) for where, aff in each if where is not _FALSE]
         if known is not None and pieces and known.is_subset(value.domain()):
             result, pieces = self.aff(pieces[0][1]), pieces[1:]
         for where, aff in pieces:
-            result = ix.select(self.condition(where), self.aff(aff), result)
+            result = ix.select(where, self.aff(aff), result)
         return result
 
 
@@ -202,6 +206,7 @@ def _number(value: int) -> Node:
     return Op("add", (product, integer(rest)), int64)
 
 
+_TRUE, _FALSE = Const(True, bool_), Const(False, bool_)  # equal nodes are one object
 _LARGE = 1 << 62
 # The largest coefficient whose product with any loop (up to 2**44) is far from 64 bits.
 _MODERATE = 1 << 18

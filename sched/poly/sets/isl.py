@@ -148,11 +148,22 @@ def equal_dims(pairs: Map, dims: Iterable[int]) -> Map:
 
 def coalesced(pieces: Pieces) -> Pieces:
     """The same in fewer pieces; as it is where isl fails at that, as it does in rare cases. A
-    budget that is spent shows at the next question."""
+    budget that is spent shows at the next question.
+
+    Of the pieces of a projection many may be empty, or there twice. Where they are hundreds, isl
+    has been seen to end the process at that; a union leaves them out.
+    """
     try:
+        if isinstance(pieces, Map) and int(pieces.n_basic_map()) > _MANY:
+            pieces = pieces.union(Map.empty(pieces.get_space()))
+        elif isinstance(pieces, Set) and int(pieces.n_basic_set()) > _MANY:
+            pieces = pieces.union(Set.empty(pieces.get_space()))
         return pieces.coalesce()
     except isl.Error:
         return pieces
+
+
+_MANY = 64
 
 
 def union_sets(sets: Sequence[Set], empty: Set) -> Set:

@@ -8,7 +8,7 @@ known exactly; beyond, only what their operators say of them.
 from __future__ import annotations
 
 from ...lang.nodes.quotients import Quotient
-from .isl import Frame, PwAff, Set, val
+from .isl import Frame, PwAff, Set, union_sets, val
 
 FIRST, LAST = -1, 1
 """The periods in which they are affine: the one of the size itself, and its neighbours. Two more
@@ -19,6 +19,27 @@ def near(dividend: PwAff, divisor: PwAff) -> Set:
     """Where a dividend lies within the periods; the divisor is positive there."""
     low, end = _times(divisor, FIRST), _times(divisor, LAST + 1)
     return dividend.ge_set(low).intersect(dividend.lt_set(end))
+
+
+def bounds(
+    found: Quotient, frame: Frame, x: PwAff, dividend: PwAff, divisor: PwAff, usual: Set
+) -> Set:
+    """What is known of `x`, the quotient, the remainder or whole periods.
+
+    Args:
+        usual: where the divisor is one that occurs. A dividend of -2**63 is near to no size: of
+            such pieces only constants beyond 64 bits would be left, in all sets made from this one.
+    """
+    exact = _met(frame, values(found, frame, x, dividend, divisor), usual)
+    within = _met(frame, near(dividend, divisor), usual)
+    return exact.union(possible(found, frame, x, dividend, divisor).subtract(within))
+
+
+def _met(frame: Frame, pieces: Set, usual: Set) -> Set:
+    """The pieces that have a point there."""
+    each = [Set.from_basic_set(b) for b in pieces.get_basic_sets()]
+    met = [b for b in each if not b.is_disjoint(usual)]
+    return pieces if len(met) == len(each) else union_sets(met, frame.empty)
 
 
 def values(found: Quotient, frame: Frame, x: PwAff, dividend: PwAff, divisor: PwAff) -> Set:

@@ -11,7 +11,10 @@ import polysched as ps
 from polysched.codegen import lower
 from polysched.codegen.build.build import build
 from polysched.codegen.ir.ir import For, Module, Stmt
+from polysched.codegen.ir.rewrite import map_expressions
 from polysched.codegen.ir.verify import verify
+from polysched.lang.nodes.dtypes import int8, int64
+from polysched.lang.nodes.nodes import Const, Node, Op
 from polysched.steps import Log
 
 
@@ -62,3 +65,16 @@ def test_of_a_large_program_the_last_pass_is(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(lower, "PASSES", (*lower.PASSES, breaks))
     with pytest.raises(ps.InternalError, match="step 0 of loop i"):
         lower.passed(build(schedule().loop_program), Log())
+
+
+def test_numbers_of_different_types_have_no_sum() -> None:
+    module = build(schedule().loop_program)
+
+    def mixed(node: Node) -> Node:
+        return Op("mul", (node.operands[0], Const(2, int8)), int64) if is_product(node) else node
+
+    def is_product(node: Node) -> bool:
+        return isinstance(node, Op) and node.op == "mul"
+
+    with pytest.raises(ps.InternalError, match="operands of mul of different types"):
+        verify(map_expressions(module, mixed), flat=False)

@@ -72,3 +72,27 @@ def test_a_quotient_that_is_far_is_no_farther_than_its_dividend() -> None:
     for count in (1, 2, 3, 20):
         assert s.compile()(n=count, m=5).tolist() == [7 * ((3 - 5 * k) // count) for k in range(5)]
     assert s.compile()(n=0, m=5).tolist() == [0] * 5
+
+
+@pytest.mark.parametrize(
+    "dividend",
+    [
+        lambda: ps.minimum(x, np.int64(-(2**63))),
+        lambda: ps.select(x > 2, np.int64(2**63 - 1), x - 1),
+        lambda: ps.select(x > 2, -(2**62), x) + 1,
+    ],
+)
+def test_a_dividend_that_is_near_to_no_size_leaves_no_constant_in_loops(dividend) -> None:
+    """No size is 2**63: where it would be a period away, nothing is, and loops began at `n - 2**62
+    * 2`, which does not fit."""
+    g, f = ps.Func("g"), ps.Func("f", (8,))
+    g[x] = 7 * x
+    f[x] = g[dividend() % n]
+    s = ps.Schedule(f)
+    s[g].compute_root()
+    assert "2**6" not in str(s).split("f[x]")[0] and "4611686018" not in str(s).split("f[x]")[0]
+    kernel = s.compile()
+    for count in (1, 3, 20):
+        wanted = ps.interpret(f, n=count)
+        assert np.array_equal(kernel(n=count), wanted)
+        assert np.array_equal(kernel(n=count, region=((1, 7),)), wanted[1:7])

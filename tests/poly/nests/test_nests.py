@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 import polysched as ps
@@ -157,3 +158,17 @@ def test_a_condition_of_all_parts_of_a_body_stands_outside_of_it() -> None:
     assert isinstance(nest.body, NestLoop)
     assert isinstance(nest.body.body, NestSeq)
     assert not any(isinstance(x, NestIf) for x in nest.body.body.parts)
+
+
+@pytest.mark.parametrize("vectorized", [False, True])
+def test_quotients_of_narrow_integers_that_are_loops_keep_their_type(vectorized: bool) -> None:
+    """In tiles they are loops, which are int64: the sum of one and a uint8 could not be emitted."""
+    a, g, i = ps.Input("a", ps.int32, (8,)), ps.Func("g", (ps.sizes("n"),)), ps.vars("i")
+    half = ps.cast(ps.uint8, i % 4) // 2 + np.uint8(1)
+    g[i] = a[half] * 10 + a[ps.cast(ps.int16, i % 8) % 3 + np.int16(2)]
+    s = ps.Schedule(g)
+    s[g].split(i, 8)
+    if vectorized:
+        s[g].vectorize("ii")
+    numbers = np.arange(8, dtype=np.int32) ** 2
+    assert np.array_equal(s.compile()(numbers, n=21), ps.interpret(g, numbers, n=21))

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 
 import pytest
 
-from polysched.lang.nodes.nodes import Node, Size
+from polysched.lang.nodes import index as ix
+from polysched.lang.nodes.nodes import Node, Size, Var
+from polysched.lang.nodes.printer import expr_text
 from polysched.poly.nests.bounds import loop_bounds
 from polysched.poly.report.idle_iterations import _function
 from polysched.poly.sets.expressions import Translator
-from polysched.poly.sets.isl import Set, isl
+from polysched.poly.sets.isl import PwAff, Set, isl
 
 SYMBOLS: dict[str, Node] = {name: Size(name, None) for name in "nm"}
 SIZES = [{"n": n, "m": m} for n in (0, 3, 70000) for m in (0, 5, 65535, 65536, 70000)]
@@ -58,3 +60,23 @@ def test_far_bounds_count_at_the_sizes_that_need_them(
         lo, hi = ends(bounds.lo, at), ends(bounds.hi, at)
         assert lo == small[0]
         assert hi <= small[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x < n and n < 2**64 + x", "n >= x + 1"),
+        ("n < 2**64 or x < n", None),
+        ("n >= 2**64 and x < n", "False"),
+    ],
+)
+def test_what_holds_of_all_numbers_of_64_bits_is_no_condition(text: str, said: str | None) -> None:
+    where = Set(f"[n] -> {{ [x] : {text.replace('2**64', str(2**64))} }}")
+    found = Translator(SYMBOLS, (Var("x"),)).condition(where)
+    assert (None if found is None else expr_text(found)) == said
+
+
+def test_a_value_where_no_size_is_leaves_no_trace() -> None:
+    value = PwAff(f"[n] -> {{ [] -> [(n)] : n < {2**64}; [] -> [(n - {2**64})] : n >= {2**64} }}")
+    assert Translator(SYMBOLS).pw_aff(value, ix.ZERO) is SYMBOLS["n"]
+    assert Translator(SYMBOLS).pw_aff(value, ix.ZERO, Set("[n] -> { [] }")) is SYMBOLS["n"]

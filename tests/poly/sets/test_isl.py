@@ -49,3 +49,12 @@ def test_a_mirror_that_isl_cannot_coalesce() -> None:
     found = ps.Schedule(f).compile()(given, m=5, shape=8)
     rows, columns = (0, 1, 2, 1), (1, 2, 1, 0)
     assert found.tolist() == [given[rows[x % 4], columns[x % 4]] for x in range(8)]
+
+
+def test_a_mirror_at_which_isl_ended_the_process() -> None:
+    """Of what may be read there were hundreds of pieces, most of them empty or there twice."""
+    n, i = ps.sizes("n"), ps.vars("i")
+    a, f = ps.Input("a", ps.uint32, (n, n + 3)), ps.Func("f", (n,))
+    f[i] = ps.boundary.mirror(a)[i % 4, n - 1 - i]
+    given = np.arange(40, dtype=np.uint32).reshape(5, 8)
+    assert np.array_equal(ps.Schedule(f).compile()(given), given[[0, 1, 2, 3, 0], [4, 3, 2, 1, 0]])
