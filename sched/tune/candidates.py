@@ -32,6 +32,9 @@ SHORTEST = 32
 SHARE = 4
 """The part of the last cache that results may take and be found there by whoever reads them."""
 
+LARGE = 32 << 20
+"""Bytes of results that are found in no cache: the last one of a server is not one program's."""
+
 
 class Candidates:
     """The nests that statements may have.
@@ -186,7 +189,7 @@ class Candidates:
         (written,) = (a for a in s.accesses if a.is_write)
         size = written.elements * written.bytes
         is_last = s.func in self.outputs and len(self.statements[s.func]) == 1
-        fits = size < self.target.caches[-1].bytes / SHARE
+        fits = size < min(self.target.caches[-1].bytes / SHARE, LARGE)
         return is_last and s.kind == "pointwise" and spot.at is None and not fits
 
     def _waves(self, s: StatementFacts, spot: Spot) -> Iterator[NestPlan]:

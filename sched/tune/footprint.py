@@ -125,14 +125,15 @@ def run(t: Touch, extents: Sequence[float], near: int = PAGE) -> float:
 
 
 def is_side_by_side(t: Touch, extents: Sequence[float]) -> bool:
-    """Whether loops go on at several places of a page, which is taken for one."""
+    """Whether loops go on at several places of a page, which is taken for one. Places that are
+    nearer to each other than what is fetched ahead are one."""
     size = float(t.bytes)
     for stride, extent in zip(reversed(t.strides), reversed(extents), strict=True):
         if stride is None:
             return False
         step = abs(stride) * t.bytes
         if stride and extent > 1 and step < PAGE:
-            if step > size + LINE:
+            if step > max(size + LINE, SIDE_BY_SIDE):
                 return True
             size += (extent - 1) * step
     return False

@@ -352,6 +352,20 @@ def test_large_results_are_written_past_the_caches() -> None:
     assert "stream" not in names(small)
 
 
+def test_no_last_cache_is_counted_on_for_all_of_a_large_result() -> None:
+    x, f = ps.Input("x", ps.float32, (n, m)), ps.Func("f", (n, m))
+    f[i, j] = ps.exp(x[i, j])
+    target = ps.Schedule(f, target=V3).target
+    server = replace(
+        target, caches=(*target.caches[:-1], replace(target.caches[-1], bytes=1 << 29))
+    )
+    large, middle = (
+        ps.Schedule.auto(f, sizes={"n": size, "m": size}, target=server) for size in (3000, 2000)
+    )
+    assert "stream" in names(large)
+    assert "stream" not in names(middle)
+
+
 def test_results_that_are_read_again_are_not() -> None:
     x, f, g = ps.Input("x", ps.float32, (n, m)), ps.Func("f", (n, m)), ps.Func("g", (n, m))
     f[i, j] = ps.exp(x[i, j])

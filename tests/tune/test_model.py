@@ -96,6 +96,8 @@ def test_the_nearest_cache_fetches_less_far_ahead() -> None:
     [
         ((2000, 4, 250, 1), (100, 60, 2, 4), True),
         ((4, 62500, 1), (60, 2, 4), False),
+        ((4, 40, 1), (7, 8, 4), True),
+        ((4, 28, 1), (7, 8, 4), False),  # as near as what is fetched ahead
         ((250, 4, 1), (100, 63, 4), False),
         ((250, 4, 0, 1), (100, 63, 2, 4), False),
         ((None, 250, 1), (60, 2, 4), True),
