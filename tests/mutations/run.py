@@ -1430,9 +1430,12 @@ FAULTS = (
     ),
     Fault(
         "of what is read in an index only the ends of its range are tried", "interp/unknowns.py",
-        "itertools.product(*(range(lo, hi + 1) for lo, hi in varying.values()))",
-        "itertools.product(*varying.values())",
+        "[(v, v) for v in range(lo, hi + 1)]", "[(v, v) for v in (lo, hi)]",
         ("tests/interp/test_unknowns.py",),
+    ),
+    Fault(
+        "what is read twice in an index is two numbers", "interp/separate.py",
+        "if only[x] == order[x] and", "if only[x] and", ("tests/interp/test_unknowns.py",),
     ),
     Fault(
         "a bound that is read for nothing is not checked", "poly/model/domains.py",
