@@ -10,29 +10,39 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from ..lang.nodes.nodes import Node, Op, Read
+from ..records import dataclass
 
-Plan = list[tuple[Node | None, list[Node]]]
-"""Parts, innermost first, and last the whole (None), each with the parts and the leaves that it is
-found from: none of them shares a varying leaf with another one."""
+
+@dataclass(frozen=True)
+class Plan:
+    """From what everything is found: none of these shares a varying leaf with another one.
+
+    Attributes:
+        parts: innermost first, each with the parts and the leaves that it is found from.
+        whole: what all of it is found from.
+    """
+
+    parts: list[tuple[Node, list[Node]]]
+    whole: list[Node]
 
 
 def plan(roots: Sequence[Node], leaves: Collection[Node]) -> Plan:
     """How all values of some expressions are found from those of the leaves that vary."""
     order = _varying(roots, leaves)
-    apart = _apart(roots, order, leaves)
+    separable = _separable(roots, order, leaves)
     inputs: dict[Node | None, list[Node]] = {}
-    for node in (*(x for x in order if x in apart and x not in leaves), None):
-        found = _parts(roots if node is None else _operands(node, leaves), order, apart)
-        while len(found) == 1 and len(inputs.get(found[0], ())) == 1:
+    for node in (*(x for x in order if x in separable and x not in leaves), None):
+        found = _parts(roots if node is None else _operands(node, leaves), order, separable)
+        while node is not None and len(found) == 1 and len(inputs.get(found[0], ())) == 1:
             found = inputs[found[0]]  # in a chain nothing is combined
         inputs[node] = found
-    needed: set[Node | None] = {None}
-    made: Plan = []
-    for node in reversed(inputs):
-        if node in needed:
-            needed.update(inputs[node])
-            made.append((node, inputs[node]))
-    return made[::-1]
+    whole = inputs.pop(None)
+    needed, made = set(whole), []
+    for node, found in reversed(inputs.items()):
+        if node is not None and node in needed:
+            needed.update(found)
+            made.append((node, found))
+    return Plan(made[::-1], whole)
 
 
 def _operands(node: Node, leaves: Collection[Node]) -> Sequence[Node]:
@@ -58,7 +68,9 @@ def _varying(roots: Sequence[Node], leaves: Collection[Node]) -> dict[Node, int]
     return {node: below for node, below in found.items() if below}
 
 
-def _apart(roots: Sequence[Node], order: dict[Node, int], leaves: Collection[Node]) -> set[Node]:
+def _separable(
+    roots: Sequence[Node], order: dict[Node, int], leaves: Collection[Node]
+) -> set[Node]:
     """The leaves, and each operator on all ways from the roots to each leaf below it."""
     depth: dict[Node | None, int] = {None: 0}
     above: dict[Node, Node | None] = {}  # the innermost one on all ways to a node
@@ -95,7 +107,9 @@ def _common(
     return found
 
 
-def _parts(below: Sequence[Node], order: dict[Node, int], apart: Collection[Node]) -> list[Node]:
+def _parts(
+    below: Sequence[Node], order: dict[Node, int], separable: Collection[Node]
+) -> list[Node]:
     """The outermost parts from some nodes on, each once."""
     found: dict[Node, None] = {}
     seen: set[Node] = set()
@@ -105,7 +119,7 @@ def _parts(below: Sequence[Node], order: dict[Node, int], apart: Collection[Node
         if node not in order or node in seen:
             continue
         seen.add(node)
-        if node in apart:
+        if node in separable:
             found[node] = None
         else:
             waiting += node.args

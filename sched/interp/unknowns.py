@@ -49,6 +49,8 @@ class Unknowns:
         self._reads = {x: intervals[x] for x in leaves if x in intervals}
         self._found: dict[tuple[object, ...], Boxes | None] = {}
         self._plans: dict[tuple[Node, ...], Plan] = {}
+        self._leaves: dict[Node, list[Node]] = {}
+        self._kept: dict[tuple[object, ...], frozenset[Any]] = {}
 
     def boxes(self, env: Env) -> Boxes | None:
         """All of them, None if they are too many, or if nothing can be read at these sizes."""
@@ -69,16 +71,30 @@ class Unknowns:
         values: dict[Node, Collection[Any]] = {
             x: [(v, v) for v in range(lo, hi + 1)] for x, (lo, hi) in varying.items()
         }
-        found: frozenset[Any] = frozenset()
-        for node, parts in self._plans[leaves]:
-            function = self._box if node is None else self._functions[node]
-            each = itertools.product(*(values[x] for x in parts))
-            found = frozenset(
-                function({**around, **dict(zip(parts, x, strict=True))}) for x in each
-            )
-            if node is not None:
-                values[node] = found
-        return found
+        known, how = {**around, **varying}, self._plans[leaves]
+        for node, parts in how.parts:
+            key = (node, *[known[x] for x in self._below(node) if x in known])
+            if key not in self._kept:
+                self._kept[key] = self._tried(self._functions[node], parts, around, values)
+            values[node] = self._kept[key]
+        return self._tried(self._box, how.whole, around, values)
+
+    def _tried(
+        self,
+        function: Function,
+        parts: list[Node],
+        around: Env,
+        values: Mapping[Node, Collection[Any]],
+    ) -> frozenset[Any]:
+        """What a function gives for all values of some parts."""
+        each = itertools.product(*(values[x] for x in parts))
+        return frozenset(function({**around, **dict(zip(parts, x, strict=True))}) for x in each)
+
+    def _below(self, node: Node) -> list[Node]:
+        """The leaves below a part."""
+        if node not in self._leaves:
+            self._leaves[node] = _leaves((node,))
+        return self._leaves[node]
 
 
 def narrows(index: tuple[Node, ...]) -> bool:

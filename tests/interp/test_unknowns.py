@@ -107,9 +107,9 @@ def random_index(choices: Choices, known: list[ps.Expr]) -> ps.Expr:
     return made
 
 
-def in_one_go(roots: object, leaves: tuple[Node, ...]) -> list[object]:
+def in_one_go(roots: object, leaves: tuple[Node, ...]) -> separate.Plan:
     """All values of all leaves, which every other plan is measured by."""
-    return [(None, list(leaves))]
+    return separate.Plan([], list(leaves))
 
 
 def found_by(
@@ -156,6 +156,15 @@ def test_parts_apart_are_tried_one_after_the_other(monkeypatch: pytest.MonkeyPat
     assert found == wanted
     assert all_of_them == 4 * 5 * 6 * 7
     assert tried < all_of_them // 5
+
+
+def test_a_part_is_tried_once_for_all_instances_that_are_alike(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The remainder is 0 or 1, at whichever point it is asked for."""
+    f = gathered(anywhere[i, NUMBERS[3][i] % 2])
+    assert found_by(monkeypatch, in_one_go, f)[1] == 2 * 7
+    assert found_by(monkeypatch, separate.plan, f)[1] == 7 + 2 * 2
 
 
 # refusals ---------------------------------------------------------------------------------------
