@@ -92,7 +92,7 @@ class Bounds:
         """What may say more of an index than its box; None where nothing does."""
         if self.is_point(index) or not narrows(index):
             return None
-        return Unknowns(index, self.box(index), self._reads)
+        return Unknowns(index, self._functions, self._reads)
 
     def _is_static(self, node: Node, varying: Collection[Node]) -> bool:
         if node in varying or isinstance(node, Read) or _is_float(node):

@@ -1,18 +1,21 @@
 """What an index may be where parts of it depend on data, value by value of what it depends on.
 
 An interval of `select(a[i] < 1, n - 1, a[i] - 1)` does not know that both `a[i]` are one number. So
-where an interval is too wide, all numbers that are read are tried in turn, if they are few.
+where an interval is too wide, all numbers that are read are tried in turn, if they are few: those
+of parts that vary independently of each other (`separate`) one part after the other.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from math import prod
+from typing import Any
 
 from ..lang.nodes.dtypes import concrete
 from ..lang.nodes.nodes import Node, Op, Read, RVar, Var
-from .evaluate import Env, Function
+from .evaluate import Env, Function, together
+from .separate import Plan, plan
 
 MOST = 1 << 20
 """So many combinations of values are tried, no more."""
@@ -27,18 +30,27 @@ class Unknowns:
     """The boxes in which an index lies, for each combination of what is read in it.
 
     Args:
-        box: gives the box for an environment, in which reads may have intervals.
-        intervals: gives the interval of each integer that is read.
+        functions: give the interval of each node for an environment, in which reads and operators
+            may have intervals.
+        intervals: give the interval of each integer that is read.
     """
 
     def __init__(
-        self, index: tuple[Node, ...], box: Function, intervals: dict[Node, Function]
+        self,
+        index: tuple[Node, ...],
+        functions: Mapping[Node, Function],
+        intervals: Mapping[Node, Function],
     ) -> None:
-        self._box = box
+        self._index = index
+        self._functions = functions
+        self._box = together([functions[x] for x in index])
         leaves = _leaves(index)
         self._places = [x for x in leaves if isinstance(x, (Var, RVar))]
         self._reads = {x: intervals[x] for x in leaves if x in intervals}
         self._found: dict[tuple[object, ...], Boxes | None] = {}
+        self._plans: dict[tuple[Node, ...], Plan] = {}
+        self._leaves: dict[Node, list[Node]] = {}
+        self._kept: dict[tuple[object, ...], frozenset[Any]] = {}
 
     def boxes(self, env: Env) -> Boxes | None:
         """All of them, None if they are too many, or if nothing can be read at these sizes."""
@@ -53,9 +65,36 @@ class Unknowns:
         varying.update((x, interval(around)) for x, interval in self._reads.items())
         if not 1 <= prod(max(hi - lo + 1, 0) for lo, hi in varying.values()) <= MOST:
             return None
-        each = itertools.product(*(range(lo, hi + 1) for lo, hi in varying.values()))
-        found = (dict(zip(varying, ((v, v) for v in values), strict=True)) for values in each)
-        return frozenset(self._box({**around, **values}) for values in found)
+        leaves = tuple(varying)
+        if leaves not in self._plans:
+            self._plans[leaves] = plan(self._index, leaves)
+        values: dict[Node, Collection[Any]] = {
+            x: [(v, v) for v in range(lo, hi + 1)] for x, (lo, hi) in varying.items()
+        }
+        known, how = {**around, **varying}, self._plans[leaves]
+        for node, parts in how.parts:
+            key = (node, *[known[x] for x in self._below(node) if x in known])
+            if key not in self._kept:
+                self._kept[key] = self._tried(self._functions[node], parts, around, values)
+            values[node] = self._kept[key]
+        return self._tried(self._box, how.whole, around, values)
+
+    def _tried(
+        self,
+        function: Function,
+        parts: list[Node],
+        around: Env,
+        values: Mapping[Node, Collection[Any]],
+    ) -> frozenset[Any]:
+        """What a function gives for all values of some parts."""
+        each = itertools.product(*(values[x] for x in parts))
+        return frozenset(function({**around, **dict(zip(parts, x, strict=True))}) for x in each)
+
+    def _below(self, node: Node) -> list[Node]:
+        """The leaves below a part."""
+        if node not in self._leaves:
+            self._leaves[node] = _leaves((node,))
+        return self._leaves[node]
 
 
 def narrows(index: tuple[Node, ...]) -> bool:

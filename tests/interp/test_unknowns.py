@@ -3,14 +3,21 @@ code proves them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.interp import unknowns
+from polysched.interp import separate, unknowns
+from polysched.interp.unknowns import Unknowns
+from polysched.lang.nodes.nodes import Node
+from polysched.lang.program.program import Program
+from polysched.testing.choices import Choices
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")
@@ -81,6 +88,83 @@ def test_native_code_takes_what_the_interpreter_does() -> None:
     f, g = total(ROWS["two guards"][0]()), gathered(POINTS["a select"][0]())
     assert f(row=ROW, x=XS).tolist() == of_rows(ROWS["two guards"][1])
     assert g(at=AT, x=XS).tolist() == [40, 20, 30]
+
+
+# what varies independently ----------------------------------------------------------------------
+NUMBERS = [ps.Input(f"x{k}", ps.int32, (n,), range=(-k, 4)) for k in range(4)]
+anywhere = ps.Func("anywhere")
+anywhere[i, j] = i + j
+
+
+def random_index(choices: Choices, known: list[ps.Expr]) -> ps.Expr:
+    """An operator of something that may be used elsewhere, too."""
+    a, b = choices.pick(known), choices.pick(known)
+    made = choices.pick([
+        lambda: a + b, lambda: a - 2 * b, lambda: a * b, lambda: a // 3, lambda: a % (b + 1),
+        lambda: ps.clip(a, 0, b), lambda: ps.select(a < b, a, b + 1), lambda: ps.abs(a) + i,
+    ])()  # fmt: skip
+    known.append(made)
+    return made
+
+
+def in_one_go(roots: object, leaves: tuple[Node, ...]) -> separate.Plan:
+    """All values of all leaves, which every other plan is measured by."""
+    return separate.Plan([], list(leaves))
+
+
+def found_by(
+    monkeypatch: pytest.MonkeyPatch, plan: Callable[..., Any], f: ps.Func
+) -> tuple[list[object], int]:
+    """All boxes, and how many combinations were tried for them."""
+    found, tried, boxes = [], [0], Unknowns._boxes
+
+    def product(*values: Any) -> Iterator[Any]:
+        for one in itertools.product(*values):
+            tried[0] += 1
+            yield one
+
+    def noted(self: Unknowns, around: Any) -> object:
+        found.append(boxes(self, around))
+        return found[-1]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(unknowns, "plan", plan)
+        patch.setattr(unknowns, "itertools", SimpleNamespace(product=product))
+        patch.setattr(Unknowns, "_boxes", noted)
+        ps.interpret(f, **{x.name: np.zeros(2, np.int32) for x in Program((f,)).inputs})
+    return found, tried[0]
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_parts_apart_give_what_all_combinations_do(
+    monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    choices = Choices.from_seed(seed)
+    known: list[ps.Expr] = [x[i] for x in NUMBERS]
+    for _ in range(6):
+        random_index(choices, known)
+    f = gathered(anywhere[known[-1], choices.pick(known[4:])] + 0 * NUMBERS[0][i])
+    (found, _), (wanted, _) = (found_by(monkeypatch, p, f) for p in (separate.plan, in_one_go))
+    assert found == wanted
+
+
+def test_parts_apart_are_tried_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b, c, d = (x[i] for x in NUMBERS)  # of 4, 5, 6 and 7 values
+    f = gathered(anywhere[ps.maximum(a * b, 0) - c, ps.abs(d)])
+    found, tried = found_by(monkeypatch, separate.plan, f)
+    wanted, all_of_them = found_by(monkeypatch, in_one_go, f)
+    assert found == wanted
+    assert all_of_them == 4 * 5 * 6 * 7
+    assert tried < all_of_them // 5
+
+
+def test_a_part_is_tried_once_for_all_instances_that_are_alike(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The remainder is 0 or 1, at whichever point it is asked for."""
+    f = gathered(anywhere[i, NUMBERS[3][i] % 2])
+    assert found_by(monkeypatch, in_one_go, f)[1] == 2 * 7
+    assert found_by(monkeypatch, separate.plan, f)[1] == 7 + 2 * 2
 
 
 # refusals ---------------------------------------------------------------------------------------

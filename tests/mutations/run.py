@@ -1224,7 +1224,7 @@ FAULTS = (
     ),
     Fault(
         "parts of a loop find what other parts compute", "poly/tree/times.py",
-        "    return same and len(meeting(a, b).loops) >= fresh\n", "    return True\n",
+        "    return same and len((met or meeting(a, b)).loops) >= fresh\n", "    return True\n",
     ),
     Fault(
         "lanes that do not run store", "codegen/build/lanes.py",
@@ -1430,9 +1430,12 @@ FAULTS = (
     ),
     Fault(
         "of what is read in an index only the ends of its range are tried", "interp/unknowns.py",
-        "itertools.product(*(range(lo, hi + 1) for lo, hi in varying.values()))",
-        "itertools.product(*varying.values())",
+        "[(v, v) for v in range(lo, hi + 1)]", "[(v, v) for v in (lo, hi)]",
         ("tests/interp/test_unknowns.py",),
+    ),
+    Fault(
+        "what is read twice in an index is two numbers", "interp/separate.py",
+        "if only[x] == order[x] and", "if only[x] and", ("tests/interp/test_unknowns.py",),
     ),
     Fault(
         "a bound that is read for nothing is not checked", "poly/model/domains.py",
@@ -1579,7 +1582,7 @@ FAULTS = (
     ),
     Fault(
         "what is fresh in each iteration outlives it", "poly/proof/proof.py",
-        "return len(loops_of(a.path[:position])) or None", "return None",
+        "return next((depth or None for _, depth, _ in a.stored(tensor)), None)", "return None",
         ("tests/testing/test_found.py",),
     ),
     Fault(

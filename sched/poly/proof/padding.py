@@ -15,7 +15,7 @@ from ..model.model import Model
 from ..model.statements import Access
 from ..sets.isl import Map, Set, relation, union_sets
 from ..sets.memo import Memo, Same
-from ..tree.looptree import Accumulator, Seq, leaves, producer
+from ..tree.looptree import Accumulator, Seq, leaves
 from ..tree.memory import Fault
 from ..tree.stage import Stage
 from ..tree.times import ScheduledStage
@@ -108,7 +108,7 @@ def _missing(
     """{ instance -> element } that is read and not there."""
     tensor = access.tensor
     makers = [q for q in found if q.stage.statement.func is tensor]
-    node = producer(makers[0].path, tensor) if makers else None
+    node = makers[0].producer(tensor) if makers else None
     if node is None:
         return touched.subtract_range(_there(model, tensor, [q.stage for q in makers]))
     loops = list(range(node.fresh_depth))

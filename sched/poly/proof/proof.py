@@ -22,7 +22,7 @@ from ..sets.isl import Map, Set
 from ..sets.memo import Same
 from ..sets.smallest import smallest_point
 from ..tree.edits import stages
-from ..tree.looptree import Alloc, Seq, Tree, loops_of, producer
+from ..tree.looptree import Alloc, Seq, Tree
 from ..tree.times import ScheduledStage, common, runs_before, same_copy, scheduled_stages
 from .dependences import (
     Dependence,
@@ -181,7 +181,7 @@ class Prover:
         sources = [p for s, a in using if a.is_write for p in parts.get(s, ())]
         sinks = [p for s, a in using if not a.is_write for p in parts.get(s, ())]
         return all(_fresh_depth(a, tensor) is None for a in sources) and all(
-            runs_before(a, b) and producer(b.path, tensor) is None for a in sources for b in sinks
+            runs_before(a, b) and b.producer(tensor) is None for a in sources for b in sinks
         )
 
     @cached_property
@@ -324,13 +324,10 @@ def _deliveries(
 
 def _fresh_depth(a: ScheduledStage, tensor: object) -> int | None:
     """Around how many loops of a stage a value does not outlive an iteration; None if all do."""
-    node = producer(a.path, tensor)
+    node = a.producer(tensor)
     if node is not None:
         return node.fresh_depth
-    for position, (_, x) in enumerate(a.path):
-        if isinstance(x, Alloc) and x.func is tensor:
-            return len(loops_of(a.path[:position])) or None
-    return None
+    return next((depth or None for _, depth, _ in a.stored(tensor)), None)
 
 
 def _element(d: Dependence, pair: InstancePair) -> str:

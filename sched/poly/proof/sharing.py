@@ -14,7 +14,7 @@ from ...lang.tensors.tensors import Func
 from ..model.statements import Statement
 from ..placement.storage_placement import stored_depth
 from ..sets.isl import Set
-from ..tree.looptree import Seq, kinds, loops_of, produced, producer
+from ..tree.looptree import Seq, kinds, loops_of, produced
 from ..tree.times import ScheduledStage, meeting, scheduled_stages
 from .dependences import Dependence, Kind
 from .obligations import Disjoint, Once, Proofs
@@ -61,7 +61,7 @@ def _concurrent_loops(a: ScheduledStage, b: ScheduledStage) -> Iterator[int]:
     met = meeting(a, b)
     func = a.stage.statement.func
     for k, loop in enumerate(met.loops):
-        private = any(f is func and depth > k for f, depth in met.private)
+        private = any(depth > k for depth in met.stored(a, func))
         if loop.kind == "parallel" and not private:
             yield k
 
@@ -69,7 +69,7 @@ def _concurrent_loops(a: ScheduledStage, b: ScheduledStage) -> Iterator[int]:
 def _races(tree: Seq, func: Func, loop: int, context: Set, proofs: Proofs) -> Iterator[Violation]:
     using = [p for p in scheduled_stages(tree) if p.stage.statement.touches(func)]
     for a in using:
-        if producer(a.path, func) is None:
+        if a.producer(func) is None:
             continue
         for b in using:
             if len(b.loops) > loop and a.loops[loop] is b.loops[loop]:

@@ -11,16 +11,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from ...lang.errors.errors import LanguageError
 from ...lang.nodes.dtypes import int64
 from ...lang.nodes.nodes import Node, Op, Var
 from ...lang.tensors.tensors import Func
-from ...records import dataclass
+from ...records import dataclass, replace
 from ..model.model import Model
 from ..model.statements import Access, Statement
 from ..sets.coordinates import coordinate_map
 from ..sets.isl import Map, equal_dims, isl
+from ..sets.memo import Same
+from ..tree.edits import map_stages
 from ..tree.looptree import Loop, Tree
 from ..tree.stage import Stage
 from ..tree.written import block_coordinates
@@ -45,7 +48,7 @@ def nest(model: Model, group: Sequence[Func]) -> Tree:
     """
     statements = [s for s in model.statements if s.func in group]
     pairs = [p for p in map(_in_one_iteration, required(model, statements)) if not p.map.is_empty()]
-    found = _along_axes(statements, pairs)
+    found = _found_along_axes(model, statements, pairs)
     # What is fresh in each iteration of loops around has an order of its axes, or none.
     fresh = bool(statements[0].definition.loops)
     if found is None and not fresh:
@@ -70,6 +73,29 @@ def _in_one_iteration(p: OrderConstraint) -> OrderConstraint:
 
 Plan = tuple[tuple[int, int], ...]
 """Which axes are shared, outermost first, each up (1) or down (-1)."""
+
+
+def _found_along_axes(
+    model: Model, statements: Sequence[Statement], pairs: Sequence[OrderConstraint]
+) -> Tree | None:
+    """The nest that shares some axes, looked for once: most rewrites of a program change what a
+    recurrence reads, and none of the pairs that must run in order."""
+    memo, number = model.memo, {s: k for k, s in enumerate(statements)}
+    over = [
+        (d.serial, d.lhs, d.block, s.loops, Same(memo.alike(("domain", d.serial), s.domain)))
+        for s, d in ((s, s.definition) for s in statements)
+    ]
+    between = [
+        (first, second, Same(memo.alike(("order", over[first][0], over[second][0]), p.map)))
+        for first, second, p in ((number[p.first], number[p.second], p) for p in pairs)
+    ]
+    find = partial(_along_axes, statements, pairs)
+    key = ("axes", tuple(over), tuple(between))
+    before, found = memo.of(key, lambda: (statements, find()))
+    if found is None or before is statements:
+        return found
+    made = dict(zip(before, statements, strict=True))
+    return map_stages(found, lambda stage: replace(stage, statement=made[stage.statement]))
 
 
 def _along_axes(statements: Sequence[Statement], pairs: Sequence[OrderConstraint]) -> Tree | None:

@@ -10,15 +10,16 @@ has an equal key.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ...records import dataclass
 
 if TYPE_CHECKING:
-    from .isl import Set
+    from .isl import Map, Set
 
 
 T = TypeVar("T")
+Either = TypeVar("Either", "Set", "Map")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +45,7 @@ class Memo:
 
     def __init__(self) -> None:
         self._found: dict[tuple[object, ...], object] = {}
-        self._sets: dict[object, list[Set]] = {}
+        self._sets: dict[object, list[Any]] = {}
 
     def of(self, key: tuple[object, ...], make: Callable[[], T]) -> T:
         """The answer to a question.
@@ -60,9 +61,9 @@ class Memo:
             # made of it compare by identity.
             return cast(T, self._found.setdefault(key, make()))
 
-    def alike(self, about: object, found: Set) -> Set:
-        """A set, or an earlier one with the same text, so that answers whose keys hold the earlier
-        one are found.
+    def alike(self, about: object, found: Either) -> Either:
+        """A set or a map, or an earlier one with the same text, so that answers whose keys hold the
+        earlier one are found.
 
         Args:
             about: what it is a set of, so that few are compared.
@@ -70,6 +71,6 @@ class Memo:
         known = self._sets.setdefault(about, [])
         for other in known:
             if found is other or found.plain_is_equal(other):
-                return other
+                return cast(Either, other)
         known.append(found)
         return found

@@ -6,7 +6,7 @@ new one that shares what it leaves alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from ...lang.errors.errors import ScheduleError, Span
 from ...lang.nodes.nodes import Node
@@ -142,16 +142,17 @@ def map_children(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
 def map_nodes(tree: Seq, change: Callable[[Tree, Body], Body], without: Sequence[Tree] = ()) -> Seq:
     """The tree without some nodes and with each other one replaced, innermost ones first:
     `change` is given the node as it was and what its body has become."""
-    return Seq(tuple(x for child in tree.body for x in _mapped(child, change, without)))
+    gone = {id(node) for node in without}
+    return Seq(tuple([x for child in tree.body for x in _mapped(child, change, gone)]))
 
 
-def _mapped(node: Tree, change: Callable[[Tree, Body], Body], without: Sequence[Tree]) -> Body:
-    if any(node is gone for gone in without):
+def _mapped(node: Tree, change: Callable[[Tree, Body], Body], gone: Collection[int]) -> Body:
+    if id(node) in gone:
         return ()
     if isinstance(node, Stage):
         return (node,)
-    body = tuple(x for child in node.body for x in _mapped(child, change, without))
-    if isinstance(node, Produce) and without:
+    body = tuple([x for child in node.body for x in _mapped(child, change, gone)])
+    if isinstance(node, Produce) and gone:
         left = {s.statement.func for child in body for s in own_stages(child)}
         node = replace(node, funcs=tuple(f for f in node.funcs if f in left))
     return change(node, body)

@@ -8,16 +8,33 @@ body; within one statement all lanes read, then all lanes write.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from operator import is_
 
 from ...cached import cached_property
 from ...records import dataclass
 from ..sets.isl import Map, isl
 from .kinds import Kind
-from .looptree import Alloc, Loop, Path, Tree, leaves, loops_of, producer
+from .looptree import Alloc, Loop, Path, Produce, Tree, leaves
 from .stage import Run, Stage
 
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
+
+
+Storage = tuple[int, int, Alloc]
+"""How far along a path it is, how many loops are around it, and itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Around:
+    """What a path leads through: its loops, how far along each of them is, and by Func the storage
+    and what computes it."""
+
+    loops: tuple[Loop, ...]
+    places: list[int]
+    stored: Mapping[object, list[Storage]]
+    computed: Mapping[object, Produce]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,13 +44,48 @@ class ScheduledStage:
     path: Path
     stage: Stage
 
-    @cached_property
+    @property
     def loops(self) -> tuple[Loop, ...]:
-        return loops_of(self.path)
+        return self._around.loops
 
     @property
     def run(self) -> Run:
         return self.stage.run
+
+    @cached_property
+    def positions(self) -> list[int]:
+        """Those along the path."""
+        return [position for position, _ in self.path]
+
+    @cached_property
+    def _around(self) -> _Around:
+        """Found in one walk: paths are long in deep trees, and each is asked about many Funcs."""
+        loops: list[Loop] = []
+        places: list[int] = []
+        stored: dict[object, list[Storage]] = {}
+        computed: dict[object, Produce] = {}
+        for place, (_, x) in enumerate(self.path):
+            if isinstance(x, Loop):
+                loops.append(x)
+                places.append(place)
+            elif isinstance(x, Alloc):
+                stored.setdefault(x.func, []).append((place, len(loops), x))
+            elif isinstance(x, Produce):
+                for func in x.funcs:
+                    computed.setdefault(func, x)
+        return _Around(tuple(loops), places, stored, computed)
+
+    def depth_at(self, place: int) -> int:
+        """How many loops are around what stands at a place on the path."""
+        return bisect_left(self._around.places, place)
+
+    def stored(self, tensor: object) -> Sequence[Storage]:
+        """The storage of a tensor around, outermost first."""
+        return self._around.stored.get(tensor, ())
+
+    def producer(self, tensor: object) -> Produce | None:
+        """Where on the path a tensor is computed for the stages behind."""
+        return self._around.computed.get(tensor)
 
     def at(self, chosen: list[int]) -> Map:
         """{ instance -> some of its coordinates }"""
@@ -50,28 +102,29 @@ def scheduled_stages(tree: Tree) -> Iterator[ScheduledStage]:
 class Meeting:
     """What two stages share: how many loops, and which of them comes first inside.
 
-    `position` is below 0 if the first stage comes first, 0 if both are one. `private` are the
-    Funcs with storage of their own inside of the shared loops, with the number of loops around.
+    `position` is below 0 if the first stage comes first, 0 if both are one. Up to `place` on their
+    paths they are in the same nodes.
     """
 
     loops: tuple[Loop, ...]
     position: int
-    private: tuple[tuple[object, int], ...]
+    place: int
+
+    def stored(self, a: ScheduledStage, tensor: object) -> tuple[int, ...]:
+        """Around how many loops each storage of a tensor lies that both are inside of; `a` is one
+        of them."""
+        return tuple([depth for place, depth, _ in a.stored(tensor) if place < self.place])
 
 
 def meeting(a: ScheduledStage, b: ScheduledStage) -> Meeting:
     """Where two stages part."""
-    loops: list[Loop] = []
-    private: list[tuple[object, int]] = []
-    for (i, x), (j, y) in zip(a.path, b.path, strict=False):
+    place, position = 0, 0
+    for i, j in zip(a.positions, b.positions, strict=False):
         if i != j:
-            return Meeting(tuple(loops), i - j, tuple(private))
-        if isinstance(x, Loop):
-            loops.append(x)
-        elif isinstance(x, Alloc):
-            private.append((x.func, len(loops)))
-        assert x is y or not isinstance(x, Loop)
-    return Meeting(tuple(loops), 0, tuple(private))
+            position = i - j
+            break
+        place += 1
+    return Meeting(a.loops[: a.depth_at(place)], position, place)
 
 
 def runs_before(a: ScheduledStage, b: ScheduledStage) -> bool:
@@ -120,9 +173,9 @@ def common(a: ScheduledStage, b: ScheduledStage, tensor: object) -> Common:
     return Common(
         tuple(loop.kind for loop in met.loops),
         (met.position > 0) - (met.position < 0),
-        tuple(depth for f, depth in met.private if f is tensor),
+        met.stored(a, tensor),
         fresh,
-        fresh is None or same_copy(a, b, tensor, fresh),
+        fresh is None or _same_copy(a, b, tensor, fresh, met),
     )
 
 
@@ -154,16 +207,26 @@ def unordered_runs(a: Run, b: Run, met: Common, kind: str, *, relaxed: bool = Fa
 def fresh_depth(a: ScheduledStage, b: ScheduledStage, tensor: object) -> int | None:
     """The depth of fresh values: around how many loops a tensor is computed anew for each
     iteration; None if it is not."""
-    node = producer(a.path, tensor) or producer(b.path, tensor)
+    node = a.producer(tensor) or b.producer(tensor)
     return None if node is None else node.fresh_depth
 
 
 def same_copy(a: ScheduledStage, b: ScheduledStage, tensor: object, fresh: int) -> bool:
     """Whether what one stage computes of a tensor is ever what another one uses: parts of a loop
     that was taken apart compute it each for itself."""
-    stored = [[x for _, x in p.path if isinstance(x, Alloc) and x.func is tensor] for p in (a, b)]
-    same = all(x is y for x, y in zip(*stored, strict=False)) and len(stored[0]) == len(stored[1])
-    return same and len(meeting(a, b).loops) >= fresh
+    return _same_copy(a, b, tensor, fresh)
+
+
+def _same_copy(
+    a: ScheduledStage, b: ScheduledStage, tensor: object, fresh: int, met: Meeting | None = None
+) -> bool:
+    first, second = a.stored(tensor), b.stored(tensor)
+    same = len(first) == len(second) and all(map(is_, _nodes(first), _nodes(second)))
+    return same and len((met or meeting(a, b)).loops) >= fresh
+
+
+def _nodes(storage: Sequence[Storage]) -> list[Alloc]:
+    return [node for _, _, node in storage]
 
 
 def alike(a: ScheduledStage, b: ScheduledStage, loops: int) -> Map:

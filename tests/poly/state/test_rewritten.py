@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 import polysched as ps
 from polysched.poly.model.model import Model
 from polysched.poly.model.statements import Statement
+from polysched.poly.recurrence import recurrence
 from polysched.poly.sets.isl import Set
 from polysched.poly.sets.memo import Memo, Same
 from polysched.poly.state.rewritten import RewrittenProgram, rewritten_program
 from polysched.poly.tree.edits import stages
-from polysched.poly.tree.looptree import Loop, text
+from polysched.poly.tree.looptree import Loop, Tree, text
 from polysched.poly.tree.stage import Stage
 from polysched.steps import Log
 from polysched.testing.choices import Choices
@@ -190,6 +192,23 @@ def test_what_is_needed_in_other_words_is_found_again() -> None:
     s["c"].compute_root()
     check_same(s.rewritten, anew(s.rewritten))
     assert before.is_equal(s.model.regions[next(f for f in s.funcs if f.name == "a")])
+
+
+def test_the_order_of_a_recurrence_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it reads is stored and inlined in turn, and it reads itself as before."""
+    asked, along_axes = [], recurrence._along_axes
+
+    def counted(*given: Any) -> Tree | None:
+        asked.append(given)
+        return along_axes(*given)
+
+    monkeypatch.setattr(recurrence, "_along_axes", counted)
+    s = ps.Schedule.default(recurrent())
+    s["a"].compute_inline()
+    s["a"].compute_root()
+    assert len(asked) == 1
+    check_same(s.rewritten, anew(s.rewritten))
+    assert len(asked) == 2
 
 
 # keys -------------------------------------------------------------------------------------------
