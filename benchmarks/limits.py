@@ -18,8 +18,8 @@ FAST = {"softmax, fast": 1.1, "GELU with bias, fast": 1.1, "attention, fast": 1.
 
 LIMITS = {
     "sgemm 1x4096x4096": "It reads 64 MiB once, as fast as a loop that does nothing else: `of "
-    "peak` is the share of what memory gives. Its bits cost nothing: sums in another order, with rows of "
-    "its own for each thread, took a fifth longer.",
+    "peak` is the share of what memory gives. Its bits cost nothing: sums in another order, with "
+    "rows of its own for each thread, took a fifth longer.",
     "sgemm 1024": "Runs differ by as much: with the same code, one thread was as fast as the best "
     "peer, and two were from 0.96 to 1.02.",
     "sgemm 1023x1025x511": "Panels have 64 columns with AVX-512, and one is left: one of four "
@@ -34,9 +34,9 @@ LIMITS = {
     "layer norm": "It reads and writes each element once: `of peak` is the share of what memory "
     "gives. Its sums are in any order already, so that its bits are not what limits it.",
     "GELU with bias": "Operators: of each vector some 25 on floats and a division, most of them "
-    "for a sigmoid with an error below 1 ULP, on the two ports that do them, with either level alike. "
-    "One thread has twice as much to do for the same memory, and so is further behind than two. "
-    "Halide's `fast_exp` has fewer operators and is less exact, and so has the case with "
+    "for a sigmoid with an error below 1 ULP, on the two ports that do them, with either level "
+    "alike. One thread has twice as much to do for the same memory, and so is further behind than "
+    "two. Halide's `fast_exp` has fewer operators and is less exact, and so has the case with "
     "`ps.fast_exp`, which is ahead.",
     "GELU with bias, fast": "It reads and writes each element once, and with AVX-512 takes hardly "
     "longer than an addition of the bias alone, which moves as much. Without it, its operators.",
