@@ -123,14 +123,14 @@ def _at_most(a: Node, b: Node, nested: int = _NESTED) -> int | None:
     if not nested:
         return None
     match x, y:
-        case Op(op="min", operands=operands), _:
-            most = _least(_at_most(each, y, nested - 1) for each in operands)
-        case _, Op(op="max", operands=operands):
-            most = _least(_at_most(x, each, nested - 1) for each in operands)
         case Op(op="max", operands=operands), _:
             most = _largest(_at_most(each, y, nested - 1) for each in operands)
         case _, Op(op="min", operands=operands):
             most = _largest(_at_most(x, each, nested - 1) for each in operands)
+        case Op(op="min", operands=operands), _:
+            most = _least(_at_most(each, y, nested - 1) for each in operands)
+        case _, Op(op="max", operands=operands):
+            most = _least(_at_most(x, each, nested - 1) for each in operands)
         case (
             Op(op="floordiv", operands=(of, Const(value=by))),
             Op(op="floordiv", operands=(other, Const(value=also))),

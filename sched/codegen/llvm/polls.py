@@ -10,8 +10,8 @@ handlers of any signal run in time.
 
 Inner loops stay as they are, for LLVM too. A strip of a loop whose iterations are bounded by
 constants is about a millisecond of estimated work; a loop around long ones polls every few
-iterations, and one around rows of data every 64, which its own variable says. Loops that are short for certain are left alone,
-and so are those deep inside.
+iterations, and one around rows of data every 64, which its own variable says. Loops that are short
+for certain are left alone, and so are those deep inside.
 """
 
 from __future__ import annotations
