@@ -388,6 +388,21 @@ FAULTS = (
         "        return 0.0\n    total", "        return 1.0\n    total", PROFILES,
     ),
     Fault(
+        "loops are as long as the shortest end of a maximum", "codegen/ir/cost.py",
+        "return None if None in known else max(", "return None if None in known else min(",
+        ("tests/codegen/ir/test_most_iterations.py",),
+    ),
+    Fault(
+        "a loop of two iterations is a branch", "codegen/llvm/statements.py",
+        "if most_iterations(loop) == 1:", "if most_iterations(loop) in (1, 2):",
+        ("tests/codegen/llvm/test_statements.py",),
+    ),
+    Fault(
+        "whether a loop polls depends on where it begins", "codegen/llvm/polls.py",
+        "(strip - 1) * (step & -step)", "2 * strip - 1",
+        ("tests/threads/test_interrupts.py",),
+    ),
+    Fault(
         "time goes to the region that begins", "codegen/llvm/marks.py",
         'b.binary("shl", ended, one)', 'b.binary("shl", region, one)', PROFILES,
     ),

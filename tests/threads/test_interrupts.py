@@ -16,7 +16,8 @@ import pytest
 
 import polysched as ps
 from polysched.codegen import lower
-from polysched.codegen.llvm import compile_module
+from polysched.codegen.llvm import compile_module, polls
+from polysched.codegen.llvm.polls import FEW, SEVERAL
 from polysched.codegen.runtime import native_calls, pool as pools
 from polysched.targets.host import default_target
 from threads.polls import Polls
@@ -142,6 +143,17 @@ def test_loops_over_rows_of_data_poll_after_some_rows(counted: Polls) -> None:
             counted.expect()
             kernel(np.arange(rows + 1) * length, np.ones(rows * length, np.float32))
             assert polls <= counted.counts[0] <= 2 * polls + 8
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 12, 64])
+def test_variables_of_loops_say_when_to_poll(step: int) -> None:
+    """Once in so many iterations, wherever a loop begins: from one poll to the next as many."""
+    for strip in (FEW, SEVERAL):
+        bits = polls._phase(step, strip)
+        for begin in range(-70, 70, 7):
+            due = [k for k in range(4 * strip) if (begin + k * step) & bits == 0]
+            assert [k - due[0] for k in due] == list(range(0, 4 * strip, strip))
+            assert due[0] < strip
 
 
 def test_a_short_kernel_does_not_poll(counted: Polls) -> None:

@@ -8,7 +8,7 @@ their loops, which is right for triangles.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import reduce
 
 from ...lang.nodes import index as ix
@@ -23,6 +23,8 @@ _DIVISIONS = frozenset(("div", "floordiv", "mod", "sqrt", "rem", "fmod"))
 _UNKNOWN = 1024
 """Iterations of a loop whose bounds are data: many, as threads for too little work cost
 microseconds, and too much work for one thread may cost anything."""
+_NESTED = 5
+"""How deep inside of each other minima, maxima and quotients are looked at in bounds of loops."""
 
 
 def work_of(module: Module) -> Node | None:
@@ -94,7 +96,7 @@ class Costs:
             return None
         total = sum(x for x in inside if x is not None)
         if isinstance(stmt, For):
-            count = _most_iterations(stmt)
+            count = most_iterations(stmt)
             return None if count is None else self.here(stmt) + count * (_ITERATION + total)
         return total if isinstance(stmt, Seq) else self.here(stmt) + total
 
@@ -106,33 +108,68 @@ class Costs:
         return found[1]
 
 
-def _most_iterations(loop: For) -> int | None:
+def most_iterations(loop: For) -> int | None:
     """A constant that the number of iterations does not exceed."""
-    limits, extents = [loop.hi], []
-    while limits:
-        limit = limits.pop()
-        if isinstance(limit, Op) and limit.op == "min":
-            limits += limit.operands
-        elif (extent := _distance(limit, loop.lo)) is not None:
-            extents.append(extent)
-    return -(-max(min(extents), 0) // loop.step) if extents else None
+    extent = _at_most(loop.hi, loop.lo)
+    return None if extent is None else -(-max(extent, 0) // loop.step)
 
 
-def _distance(a: Node, b: Node) -> int | None:
-    """a - b, if it is a constant for certain."""
+def _at_most(a: Node, b: Node, nested: int = _NESTED) -> int | None:
+    """A constant that a - b does not exceed; None if none is found. What a vector loop leaves over
+    begins where that ends, at the least of several ends: it has fewer iterations than lanes."""
     (x, first), (y, second) = _base_and_constant(a), _base_and_constant(b)
-    return first - second if x is y else None
+    if x is y:
+        return first - second
+    if not nested:
+        return None
+    match x, y:
+        case Op(op="max", operands=operands), _:
+            most = _largest(_at_most(each, y, nested - 1) for each in operands)
+        case _, Op(op="min", operands=operands):
+            most = _largest(_at_most(x, each, nested - 1) for each in operands)
+        case Op(op="min", operands=operands), _:
+            most = _least(_at_most(each, y, nested - 1) for each in operands)
+        case _, Op(op="max", operands=operands):
+            most = _least(_at_most(x, each, nested - 1) for each in operands)
+        case (
+            Op(op="floordiv", operands=(of, Const(value=by))),
+            Op(op="floordiv", operands=(other, Const(value=also))),
+        ) if by == also and by > 0:
+            most = _at_most(of, other, nested - 1)
+            most = None if most is None else -(-most // int(by))
+        case _:
+            return None
+    return None if most is None else most + first - second
 
 
-def _base_and_constant(node: Node) -> tuple[Node | None, int]:
-    """What varies, and the constant added to it."""
-    known = ix.constant(node)
-    if known is not None:
-        return None, known
-    match node:
-        case Op(op="add" | "sub" as op, operands=(base, Const(value=value))):
-            return base, int(value) if op == "add" else -int(value)
-    return node, 0
+def _least(found: Iterable[int | None]) -> int | None:
+    """The least that is known."""
+    return min((x for x in found if x is not None), default=None)
+
+
+def _largest(found: Iterable[int | None]) -> int | None:
+    """The largest, if all are known."""
+    known = list(found)
+    return None if None in known else max(x for x in known if x is not None)
+
+
+def _base_and_constant(node: Node) -> tuple[Node, int]:
+    """What varies, and the constant added to it; zero varies for a constant."""
+    added = 0
+    while True:
+        known = ix.constant(node)
+        if known is not None:
+            return ix.ZERO, added + known
+        match node:
+            case Op(op="add", operands=(base, Const(value=value))):
+                added += int(value)
+            case Op(op="add", operands=(Const(value=value), base)):
+                added += int(value)
+            case Op(op="sub", operands=(base, Const(value=value))):
+                added -= int(value)
+            case _:
+                return node, added
+        node = base
 
 
 def _iterations(loop: For, at: Mapping[Node, Node]) -> tuple[Node, Node]:

@@ -10,8 +10,8 @@ handlers of any signal run in time.
 
 Inner loops stay as they are, for LLVM too. A strip of a loop whose iterations are bounded by
 constants is about a millisecond of estimated work; a loop around long ones polls every few
-iterations, and one around rows of data every 64. Loops that are short for certain are left alone,
-and so are those deep inside.
+iterations, and one around rows of data every 64, which its own variable says. Loops that are short
+for certain are left alone, and so are those deep inside.
 """
 
 from __future__ import annotations
@@ -169,32 +169,33 @@ def _in_strips(emitter: Emitter, loop: ir.For, lo: Value, hi: Value, strip: int)
 
 
 def _counting(emitter: Emitter, loop: ir.For, lo: Value, hi: Value, strip: int) -> None:
-    """A counter beside the loop's own: cheap to compile, and nothing beside the loops inside."""
+    """The loop's own variable says when to poll: nothing is counted beside the loops inside."""
     b = emitter.builder
     before, body, after = b.block, b.label(loop.name), b.label("end")
     poll, latch = b.label("poll"), b.label("latch")
     b.branch(b.compare("slt", lo, hi), body, after)
     b.start(body)
-    var, stepped = Value(b.name(loop.var.name), int64), b.name("next")
-    left, after_poll = Value(b.name("left"), int64), b.name("left")
+    var, stepped = Value(b.name(loop.var.name), int64), Value(b.name("next"), int64)
     phi = len(b.lines)
-    b.emit("")
     b.emit("")
     with emitter.evaluator.scope():
         emitter.evaluator.bind(loop.var, var)
         emitter.inside(loop.body)
-    b.emit(f"{stepped} = add nsw i64 {var.text}, {loop.step}")
-    fewer = b.binary("sub", left, constant(1, int64))
-    end = b.block
-    b.branch(b.compare("eq", fewer, constant(0, int64)), poll, latch)
+    b.emit(f"{stepped.text} = add nsw i64 {var.text}, {loop.step}")
+    phase = b.binary("and", stepped, constant(_phase(loop.step, strip), int64))
+    b.branch(b.compare("eq", phase, constant(0, int64)), poll, latch)
     b.start(poll)
     _poll(emitter, latch)
     b.start(latch)
-    b.emit(f"{after_poll} = phi i64 [ {fewer.text}, %{end} ], [ {strip}, %{poll} ]")
-    b.lines[phi] = f"  {var.text} = phi i64 [ {lo.text}, %{before} ], [ {stepped}, %{latch} ]"
-    b.lines[phi + 1] = f"  {left.text} = phi i64 [ {strip}, %{before} ], [ {after_poll}, %{latch} ]"
-    b.branch(b.compare("slt", Value(stepped, int64), hi), body, after)
+    b.lines[phi] = f"  {var.text} = phi i64 [ {lo.text}, %{before} ], [ {stepped.text}, %{latch} ]"
+    b.branch(b.compare("slt", stepped, hi), body, after)
     b.start(after)
+
+
+def _phase(step: int, strip: int) -> int:
+    """Bits of a loop's variable that are zero once in `strip` iterations, a power of two, wherever
+    it begins: odd multiples go through all values of the lowest bits."""
+    return (strip - 1) * (step & -step)
 
 
 def _poll(emitter: Emitter, begin: str) -> None:

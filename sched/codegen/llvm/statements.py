@@ -11,7 +11,7 @@ from ...lang.nodes.dtypes import int64
 from ...lang.nodes.nodes import Node
 from ...records import replace
 from ..ir import ir
-from ..ir.cost import Costs
+from ..ir.cost import Costs, most_iterations
 from .atomics import write_atomic
 from .expressions import Evaluator
 from .folds import Fold
@@ -100,6 +100,9 @@ class Emitter:
             return
         b = self.builder
         lo, hi = self.evaluator.compute(loop.lo, loop.hi)
+        if most_iterations(loop) == 1:
+            self._once(loop, lo, hi)
+            return
         strip = strip_of(loop, self.costs, self.depth)
         if strip is not None:
             polling_loop(self, loop, lo, hi, strip)
@@ -107,6 +110,18 @@ class Emitter:
         before, body, after = b.block, b.label(loop.name), b.label("end")
         b.branch(b.compare("slt", lo, hi), body, after)
         self.iterations(loop, lo, hi, (before, body, after))
+
+    def _once(self, loop: ir.For, lo: Value, hi: Value) -> None:
+        """A loop that has an iteration or none, as what a vector loop leaves over, is a branch."""
+        b = self.builder
+        body, after = b.label(loop.name), b.label("end")
+        b.branch(b.compare("slt", lo, hi), body, after)
+        b.start(body)
+        with self.evaluator.scope():
+            self.evaluator.bind(loop.var, lo)
+            self.inside(loop.body)
+        b.jump(after)
+        b.start(after)
 
     def iterations(self, loop: ir.For, lo: Value, hi: Value, blocks: tuple[str, str, str]) -> None:
         """Some iterations, at least one. `blocks`: where control comes from, the body, what comes

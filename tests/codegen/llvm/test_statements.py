@@ -57,6 +57,25 @@ def test_loops_of_all_lengths(step: int) -> None:
             assert got.tolist() == wanted.tolist(), (lo, hi)
 
 
+def test_an_iteration_or_none_is_a_branch() -> None:
+    """The loop inside, of at most one iteration, has no variable and does not go back."""
+    out = out_buffer()
+    body = store(out, j, add(load(out, j), 1))
+    phis = []
+    for extent in (1, 2):
+        rest = loop(j, i, op("min", add(i, extent), m), body)
+        kernel = module([out], [n, m], loop(i, 0, n, rest))
+        phis.append(emit_module(kernel, default_target()).count(" = phi "))
+        call = entry(compiled(kernel))
+        for end in (0, 3, 6):
+            got, wanted = np.zeros(8, np.int64), np.zeros(8, np.int64)
+            call(slots_of(kernel, {"out": got, "n": 6, "m": end}))
+            for first in range(6):
+                wanted[first : min(first + extent, end)] += 1
+            assert got.tolist() == wanted.tolist(), (extent, end)
+    assert phis[1] == phis[0] + 1
+
+
 def test_bounds_are_read_once() -> None:
     """A store in the body does not move the loop's end."""
     out = out_buffer()
