@@ -13,7 +13,7 @@ from gallery.execute import assert_same
 import polysched as ps
 from polysched.targets.facts import machine
 from polysched.tune import auto as tune
-from polysched.tune.decided import Partial
+from polysched.tune.decided import Partial, Refusals
 from polysched.tune.facts.facts import facts_of
 from polysched.tune.model import Model
 from polysched.tune.plan import Plan
@@ -68,7 +68,7 @@ def named_apart() -> tuple[ps.Func, ...]:
 def searched(outputs: Any, refuses: frozenset[str] = frozenset(), **sizes: int) -> Search:
     s = ps.Schedule(outputs, target=V3)
     names = {s.program.names[x] for x in s.program.outputs}
-    refusals = tune.Refusals(alone=refuses)
+    refusals = Refusals(alone=refuses)
     return Search(facts_of(s.rewritten, sizes), Model(machine(V3), 1), names, refusals)
 
 
