@@ -246,6 +246,8 @@ def _learned(known: Refusals, refused: Refused) -> Refusals:
     or in other loops."""
     assert refused.decided is not None
     plan = refused.decided.plan
+    if plan.host is not None:
+        return replace(known, alone=known.alone | {plan.func})
     places = {(plan.func, spot.at) for spot in refused.decided.spots}
     if refused.status == "malformed" and not places <= known.varying:
         return replace(known, varying=known.varying | places)

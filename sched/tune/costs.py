@@ -36,19 +36,27 @@ class Costs:
         candidates: Candidates,
     ) -> None:
         self.model, self.outputs, self.candidates = model, outputs, candidates
-        every = [s for own in statements.values() for s in own]
-        self._accesses = {s.name: alike(s) for s in every}
-        self._tensors = {s.name: tuple(dict.fromkeys(a.tensor for a in s.accesses)) for s in every}
-        contents: dict[object, int] = {}
-        self._contents = {
-            s.name: contents.setdefault(_content(s, s.func in outputs), len(contents))
-            for s in every
-        }
+        self._accesses: dict[str, Alike] = {}
+        self._tensors: dict[str, tuple[str, ...]] = {}
+        self._numbers: dict[object, int] = {}
+        self._contents: dict[str, int] = {}
+        for own in statements.values():
+            for s in own:
+                self._add(s)
         self._at: dict[object, CostsAt] = {}
         self._known: dict[object, Known] = {}
 
+    def _add(self, s: StatementFacts) -> None:
+        """Looks what a statement accesses, and whether there is one that is alike."""
+        self._accesses[s.name] = alike(s)
+        self._tensors[s.name] = tuple(dict.fromkeys(a.tensor for a in s.accesses))
+        content, numbers = _content(s, s.func in self.outputs), self._numbers
+        self._contents[s.name] = numbers.setdefault(content, len(numbers))
+
     def at(self, p: Partial, s: StatementFacts, spot: Spot) -> CostsAt:
         """The costs of a statement at a place, where what it touches is stored as a plan says."""
+        if s.name not in self._tensors:
+            self._add(s)
         stored = tuple(
             [
                 len(spot.outer) if tensor == s.func else p.stored_in(tensor)

@@ -67,11 +67,13 @@ class Refusals:
         plans: decisions of Funcs at the root.
         places: Funcs, each with a place that does not suit it.
         varying: Funcs, each with a place at which its loops are of no constant extent.
+        alone: Funcs that are not computed in the loops of others.
     """
 
     plans: frozenset[FuncPlan] = frozenset()
     places: frozenset[tuple[str, Place | None]] = frozenset()
     varying: frozenset[tuple[str, Place | None]] = frozenset()
+    alone: frozenset[str] = frozenset()
 
 
 NONE_KNOWN = Refusals()

@@ -33,11 +33,14 @@ class NestPlan:
         statement: by its name.
         template: how they are arranged.
         knobs: numbers by name, in the order of the template.
+        host: the innermost loop of another Func's statement, in whose iterations this one runs,
+            too; None where its loops are its own.
     """
 
     statement: str
     template: Template = "leave"
     knobs: tuple[tuple[str, int], ...] = ()
+    host: Place | None = None
 
     @property
     def is_as_written(self) -> bool:
@@ -78,6 +81,12 @@ class FuncPlan:
         """Whether nothing is done."""
         return self.at is None and all(n.is_as_written for n in self.nests)
 
+    @property
+    def host(self) -> Place | None:
+        """The innermost loop of another Func's statement in which its last one runs; None where its
+        loops are its own."""
+        return self.nests[-1].host
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -104,7 +113,9 @@ class Plan:
                         "func": f.func,
                         "at": f.at,
                         "stored": f.stored,
-                        "nests": [[n.statement, n.template, dict(n.knobs)] for n in f.nests],
+                        "nests": [
+                            [n.statement, n.template, dict(n.knobs), n.host] for n in f.nests
+                        ],
                     }
                     for f in self.funcs
                 ],
@@ -145,10 +156,11 @@ def _place(data: Any) -> Place:
 
 
 def _nest(data: Any) -> NestPlan:
-    statement, template, knobs = data
+    statement, template, knobs, host = data
     if template not in TEMPLATES or not all(type(x) is int for x in knobs.values()):
         raise ValueError(template)
-    return NestPlan(_name(statement), template, tuple(knobs.items()))
+    where = None if host is None else _place(host)
+    return NestPlan(_name(statement), template, tuple(knobs.items()), where)
 
 
 def _name(data: Any) -> str:

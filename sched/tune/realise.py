@@ -152,9 +152,11 @@ class _Realisation:
                 self._wave(statements, statement, nest)
             elif nest.plan.template != "leave" and nest.copies is None:
                 self._arrange(statement, nest)
+            if nest.plan.host is not None:
+                self._stage(statement.name).compute_with(*self._loop(nest.plan.host))
         begin = d.spots[0]
         if begin is not d.spot and begin.at is not None:
-            self._stage(statements[0].name).compute_at(*self._loop(begin.at))
+            self._stage(statements[0].name).compute_at(*self._own_loop(d, begin.at))
         for statement, nest in zip(statements, d.nests, strict=True):
             if nest.parts is not None:
                 stage = StageHandle(self.s, statement.name)
@@ -181,6 +183,15 @@ class _Realisation:
         elif made.ndim > 1:
             stage = self._stage(statement.name)
             self.s[made].compute_at(stage, stage.loops[-2].name)
+
+    def _own_loop(self, d: Decided, place: Place) -> tuple[StageHandle, str]:
+        """A loop of the last statement of a Func, as it is called now: those of a host have names
+        of their own."""
+        stage, name = self._loop(place)
+        if d.plan.host is None:
+            return stage, name
+        nest = d.nests[-1]
+        return stage, stage.loops[nest.depth(name) - len(nest.loops)].name
 
     def _arrange(self, statement: StatementFacts, nest: Nest) -> None:
         stage = self._stage(statement.name)
@@ -257,7 +268,7 @@ class _Realisation:
                     self._lanes(part, lane, nest)
                 self._stage(statement.name).vectorize(lane, nest.plan.number("lanes"))
                 continue
-            if nest.copies is not None:
+            if nest.copies is not None or nest.plan.host is not None:
                 continue
             stage = self._stage(statement.name)
             if nest.streams:
@@ -279,14 +290,16 @@ class _Realisation:
         """Gives sums their accumulators, where these are not there yet."""
         for statement, nest in zip(self.statements[d.plan.func], d.nests, strict=True):
             if nest.accumulates_at is not None:
-                self._stage(statement.name).accumulate_at(nest.accumulates_at)
+                own = statement.name, nest.accumulates_at
+                stage, loop = self._own_loop(d, own)
+                stage.accumulate_at(loop)
 
     def share(self, d: Decided) -> None:
         """Says which loops threads share, if there are several."""
         if self.threads == 1:
             return
         for statement, nest in zip(self.statements[d.plan.func], d.nests, strict=True):
-            for x in nest.loops:
+            for x in nest.loops if nest.plan.host is None else ():
                 if x.kind == "parallel":
                     self._stage(statement.name).parallel(x.name)
 

@@ -26,7 +26,10 @@ def reason(
     """What is decided of a Func, and what limits its statements then."""
     lines = [f"{d.plan.func}: {_place(d)}"]
     for s, nest in zip(own, d.nests, strict=True):
-        parts = [x for x in (_arranged(s, nest, threads), _limit(costs.get(s.name))) if x]
+        how, limit = _arranged(s, nest, threads), _limit(costs.get(s.name))
+        if nest.plan.host is not None:
+            how, limit = f"in the loops of {nest.plan.host[0]}", ""
+        parts = [x for x in (how, limit) if x]
         lines.append(f"{s.name}: {'; '.join(parts)}" if len(own) > 1 else "; ".join(parts))
     if len(own) == 1:
         return ", ".join(lines)
@@ -48,6 +51,9 @@ def _change(a: Decided, b: Decided) -> str:
         return ""
     if (a.plan.at, a.plan.stored) != (b.plan.at, b.plan.stored):
         return f"{b.plan.func} {_place(b)}"
+    if (a.plan.host is None) != (b.plan.host is None):
+        whose = "loops of its own" if b.plan.host is None else f"the loops of {b.plan.host[0]}"
+        return f"{b.plan.func} in {whose}"
     pairs = zip(a.plan.nests, b.plan.nests, strict=True)
     knobs = dict.fromkeys(x for n, m in pairs for x in _other_knobs(n, m))
     return f"{b.plan.func} with {', '.join(knobs)}" if knobs else f"{b.plan.func} otherwise"

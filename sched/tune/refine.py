@@ -68,7 +68,7 @@ class Refinement:
 
     def _step(self, p: Partial, d: Decided) -> Partial:
         """A plan with better loops of a Func, as long as there are some."""
-        while not self._hosts(p, d):
+        while d.plan.host is None and not self._hosts(p, d):
             most = GAIN * self.search.own_seconds(p, d)
             found = self._beside(p, d, most)
             made = min(found, key=lambda x: self.search.own_seconds(p, x), default=d)
@@ -115,8 +115,9 @@ class Refinement:
         """The Funcs that may be offered something else where one is decided in another way: those
         that it reads or that read it, and the one in whose loops it was computed."""
         found = {func, *self._read[func], *(x for x, read in self._read.items() if func in read)}
-        if before.plan.at is not None:
-            found.add(self.search.facts.statement(before.plan.at[0]).func)
+        for place in (before.plan.at, before.plan.host):
+            if place is not None:
+                found.add(self.search.facts.statement(place[0]).func)
         return found & set(p.funcs)
 
     def _offers(self, p: Partial, func: str) -> list[Offer]:
@@ -127,7 +128,7 @@ class Refinement:
         if not now or self._hosts(p, d):
             return []
         found = []
-        for spot in self._places(p, d):
+        for spot in self._places(p, d) if d.plan.host is None else ():
             nests = search.candidates.of(main_of(search.statements[func]), spot)
             others = (x for x in self._allowed(p, d, spot, nests) if x.plan != d.plan)
             simpler = [x for x in others if now - search.own_build_seconds(x) > LEAST]
@@ -154,5 +155,7 @@ class Refinement:
 
     def _hosts(self, p: Partial, d: Decided) -> bool:
         """Whether other Funcs are computed in the loops of a Func."""
+        if self.search.together.others(p, d.plan.func):
+            return True
         own = {s.name for s in self.search.statements[d.plan.func]}
         return any(x.plan.at is not None and x.plan.at[0] in own for x in p.funcs.values())

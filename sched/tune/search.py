@@ -15,14 +15,19 @@ from .decided import NONE_KNOWN, Decided, Partial, Refusals
 from .effort import MANY, MANY_CALLS, THOROUGH, Effort, of_large
 from .facts.facts import Facts, StatementFacts, main_of
 from .facts.windows import Window
-from .model import Model
+from .model import Cost, Model
 from .places import ROOT, Reader, Spot, inside, spots
 from .plan import FuncPlan
 from .planned import Nest
 from .refine import Refinement
+from .together import Together, hosted
 
 KINDS = ("chunk", "rows", "columns")
 """Knobs by which nests are of different use to producers."""
+
+
+NOTHING = Cost(0.0, (0.0,), 0.0)
+"""What a statement costs of which another one's cost has all."""
 
 
 class Search:
@@ -68,6 +73,7 @@ class Search:
             model.threads,
         )
         self.costs = Costs(model, self.statements, outputs, self.candidates)
+        self.together = Together(facts, self.statements)
         self._builds: dict[int, tuple[Decided, float]] = {}
         self._written: dict[str, Decided] = {}
         self.unhurried = Partial()
@@ -151,7 +157,7 @@ class Search:
     def _planned(self, p: Partial, plan: FuncPlan) -> Decided | None:
         """What a plan decides of a Func: it need not be among the candidates."""
         own = self.statements[plan.func]
-        for spot in self._spots(p, plan.func):
+        for spot in self.spots_of(p, plan.func):
             if (spot.at, spot.stored_at) != (plan.at, plan.stored):
                 continue
             main = main_of(own)
@@ -172,10 +178,12 @@ class Search:
     # one Func -------------------------------------------------------------------------------
     def _decisions(self, p: Partial, func: str) -> Iterator[Partial]:
         """A partial plan with each of what can be decided of a Func."""
-        for spot in self._spots(p, func):
+        for spot in self.spots_of(p, func):
             for made in self._at(p, func, spot):
                 if made.plan not in self.refusals.plans:
                     yield self.decide(p, made)
+        for made in hosted(self, p, func):
+            yield self.decide(p, made)
         yield self.decide(p, self.func_as_written(func))
 
     def func_as_written(self, func: str) -> Decided:
@@ -188,7 +196,7 @@ class Search:
             self._written[func] = found
         return found
 
-    def _spots(self, p: Partial, func: str) -> list[Spot]:
+    def spots_of(self, p: Partial, func: str) -> list[Spot]:
         """The places where a Func can be computed."""
         own, windows = self.statements[func], self._windows.get(func, [])
         if func in self.outputs or not windows or not self.effort.moves:
@@ -262,12 +270,28 @@ class Search:
         for s, nest, at in zip(
             self.statements[made.plan.func], made.nests, made.spots, strict=True
         ):
-            costs[s.name] = self.costs.at(new, s, at).of(nest)
+            costs[s.name] = self._cost(new, s, at, nest)
+        for d in (before, made):
+            self._count_joint(new, d, costs)
         for w in self._windows.get(made.plan.func, ()) if is_elsewhere else ():
             r = self._reader(new, w)
             if r is not None:
-                costs[w.consumer] = self.costs.at(new, r.statement, r.spot).of(r.nest)
+                costs[w.consumer] = self._cost(new, r.statement, r.spot, r.nest)
+                self._count_joint(new, new.funcs[r.statement.func], costs)
         return new
+
+    def _cost(self, p: Partial, s: StatementFacts, spot: Spot, nest: Nest) -> Cost:
+        """What a statement costs with all that is computed in its loops; nothing where it is
+        computed in those of another one."""
+        whole = self.together.joint(p, s)
+        return NOTHING if whole is None else self.costs.at(p, whole, spot).of(nest)
+
+    def _count_joint(self, p: Partial, hosted: Decided | None, costs: dict[str, Cost]) -> None:
+        """Finds again what a Func costs in whose loops another one is computed, if any."""
+        host = None if hosted is None else self.together.host_of(hosted)
+        if host is not None:
+            d, s = p.funcs[host], self.statements[host][-1]
+            costs[s.name] = self._cost(p, s, d.spots[-1], d.nests[-1])
 
 
 def _is_about(plan: FuncPlan, own: Sequence[StatementFacts]) -> bool:

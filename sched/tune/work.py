@@ -72,6 +72,7 @@ class Site:
             for _, by, _ in s.varying
         }
         self._is_reduction, self._widest = is_reduction(s), s.widest
+        self._own = {a.tensor for a in s.accesses if a.is_write}
 
     def work(self, nest: Nest) -> Work:
         """The statement in its loops."""
@@ -104,7 +105,7 @@ class Site:
         ]
         if nest.packed == a.tensor and not a.is_write:
             own = _from_panel_to_panel(own, self.statement, nest, self.whole)
-        is_own, streams = a.tensor == self.statement.func, nest.streams and a.is_write
+        is_own, streams = a.tensor in self._own, nest.streams and a.is_write
         elements = float(a.elements)
         return Touch(a.bytes, elements, a.is_write, (*around, *own), x.count, is_own, streams)
 

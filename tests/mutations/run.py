@@ -124,6 +124,7 @@ VARIANTS = ("tests/tune/test_variants.py",)
 BARE = ("tests/tune/test_bare_calls.py",)
 REFINED = ("tests/tune/test_refine.py", "tests/tune/test_build_time.py")
 ROWS = ("tests/tune/test_rows.py",)
+SWEEPS = ("tests/tune/test_sweeps.py",)
 AUTO = ("tests/tune/test_auto.py", "tests/tune/test_model.py")
 TRAVELS = ("tests/lang/travel/test_pickled_programs.py", "tests/lang/travel/test_scripts.py")
 KERNELS_TRAVEL = ("tests/codegen/runtime/test_pickled_kernels.py",)
@@ -705,7 +706,7 @@ FAULTS = (
     ),
     Fault(
         "loops change in which other Funcs are computed", "tune/refine.py",
-        "while not self._hosts(p, d):", "while True:", REFINED,
+        "while d.plan.host is None and not self._hosts(p, d):", "while True:", REFINED,
     ),
     Fault(
         "a first call waits for whatever is found", "tune/refine.py",
@@ -728,6 +729,19 @@ FAULTS = (
     Fault(
         "scatters meet nowhere", "tune/facts/distances.py",
         "(0, 0) if x in d.lhs else ANY", "(0, 0)", FACTS,
+    ),
+    Fault(
+        "sums share loops with those that they need", "tune/facts/sweeps.py",
+        "one.at < one.needed <= last.at", "False", SWEEPS,
+    ),
+    Fault(
+        "what several sums need is computed for each", "tune/facts/sweeps.py",
+        "group[0].dims, seen)", "group[0].dims)", SWEEPS,
+    ),
+    Fault(
+        "sums in common loops cost as much as apart", "tune/search.py",
+        "return NOTHING if whole is None else self.costs.at(p, whole, spot).of(nest)",
+        "return self.costs.at(p, s, spot).of(nest)", SWEEPS,
     ),
     Fault(
         "windows are those of the first read", "tune/facts/windows.py",

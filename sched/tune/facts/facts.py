@@ -33,6 +33,7 @@ from .boxes import Ranges
 from .distances import Distance, distances, shared_loops, within
 from .operations import operations, operations_by_loops
 from .sizes import chosen_sizes
+from .sweeps import Sweep, Swept, is_swept, sweeps
 from .windows import Window, windows
 from .written_nest import LoopFacts, written_nest
 
@@ -111,12 +112,14 @@ class Facts(Shown):
         statements: in the order in which they run as written.
         windows: what each consumer needs of each producer.
         distances: of dependences between statements that share loops.
+        sweeps: reductions that one sweep over what they read can compute together.
     """
 
     sizes: Mapping[str, int] = field(hash=False)
     statements: tuple[StatementFacts, ...]
     windows: tuple[Window, ...]
     distances: tuple[Distance, ...]
+    sweeps: tuple[Sweep, ...] = ()
 
     def statement(self, name: str) -> StatementFacts:
         """The facts of a statement.
@@ -185,6 +188,7 @@ def _facts_of(rewritten: RewrittenProgram, sizes: Mapping[str, int]) -> Facts:
     nests = {p.stage.statement.name: p for p in scheduled_stages(rewritten.written)}
     statements: list[StatementFacts] = []
     needed: list[Window] = []
+    dims: list[tuple[Var | RVar, ...]] = []
     for statement in model.statements:
         placed = nests[statement.name]
         around = within(placed, nests, found)
@@ -205,9 +209,41 @@ def _facts_of(rewritten: RewrittenProgram, sizes: Mapping[str, int]) -> Facts:
                 accumulates_exactly(statement.definition),
             )
         )
+        dims.append(nest.dims)
         if nest.box is not None:
             needed += windows(statement, nest.dims, nest.box, known, layouts)
-    return Facts(sizes, tuple(statements), tuple(needed), found)
+    together = _together(model.statements, statements, dims, needed)
+    return Facts(sizes, tuple(statements), tuple(needed), found, together)
+
+
+def _together(
+    statements: Sequence[Statement],
+    found: Sequence[StatementFacts],
+    dims: Sequence[tuple[Var | RVar, ...]],
+    needed: Sequence[Window],
+) -> tuple[Sweep, ...]:
+    """The reductions that can be computed together."""
+    swept = [
+        (k, x)
+        for k, (x, s) in enumerate(zip(statements, found, strict=True))
+        if is_swept(x, s, dims[k])
+    ]
+    if len(swept) < 2:
+        return ()
+    numbers = {s.name: k for k, s in enumerate(found)}
+    users: dict[str, list[int]] = {}
+    for k, s in enumerate(found):
+        users.setdefault(s.func, []).append(k)
+    for w in needed:
+        users[w.producer].append(numbers[w.consumer])
+    return sweeps(
+        [
+            Swept(
+                x, found[k], dims[k], k, min((u for u in users[found[k].func] if u > k), default=k)
+            )
+            for k, x in swept
+        ]
+    )
 
 
 def axis_of(statement: Statement, dim: Var | RVar) -> int | None:

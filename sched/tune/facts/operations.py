@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ...lang.arithmetic.math import expansion_of
 from ...lang.nodes.dtypes import concrete
@@ -24,6 +24,7 @@ from ...lang.nodes.rare import usually_computed
 from ...lang.tensors.definitions import Definition
 from ...poly.sets.linear import expanded
 from ...poly.sets.simplify import reads_memory
+from ...records import dataclass
 
 CLASSES = {
     "add": "add", "sub": "add", "neg": "add", "absd": "add",
@@ -63,24 +64,54 @@ def operations(d: Definition) -> dict[str, int]:
     return dict(sorted(found.items()))
 
 
-def operations_by_loops(
-    d: Definition, loops: Sequence[Node]
-) -> tuple[tuple[str, tuple[bool, ...], int], ...]:
+Varying = tuple[tuple[str, tuple[bool, ...], int], ...]
+"""Operators by class and type, apart for the loops that change their operands, and how many."""
+
+
+def operations_by_loops(d: Definition, loops: Sequence[Node]) -> Varying:
     """The same, apart for the loops whose iterations change their operands: what none inside
     changes is computed outside of them.
 
     Args:
         loops: the dimensions of the statement in the order of its loops.
     """
+    return operations_of(computed_of(d), loops)
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """What a definition computes.
+
+    Attributes:
+        roots: its values and conditions.
+        computed: the operators of these, each once.
+    """
+
+    roots: tuple[Node, ...]
+    computed: frozenset[Node]
+
+
+def computed_of(d: Definition, renamed: Mapping[Node, Node] = {}) -> Computed:
+    """What a definition computes, where some of its dimensions have other names."""
     if d.opaque is not None:
-        return ()
+        return Computed((), frozenset())
+    roots = tuple(replaced_all((*d.values, *d.where), renamed)) if renamed else None
+    roots = (*d.values, *d.where) if roots is None else roots
+    return Computed(roots, frozenset(_computed(roots)))
+
+
+def operations_of(values: Computed, loops: Sequence[Node], known: Collection[Node] = ()) -> Varying:
+    """The operators of values, but for those that are known anyway, apart for the loops that change
+    their operands."""
     found: Counter[tuple[str, tuple[bool, ...]]] = Counter()
     varies: dict[Node, frozenset[Node]] = {}
     inside = frozenset(loops)
-    for node in postorder(*d.values, *d.where):
+    for node in postorder(*values.roots):
         own = frozenset((node,)) & inside
         varies[node] = own.union(*(varies[x] for x in node.args))
-    for node in _computed((*d.values, *d.where)):
+    for node in values.computed:
+        if node in known:
+            continue
         by = tuple(x in varies[node] for x in loops)
         for name, count in _counted(node).items():
             found[name, by] += count
