@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -82,7 +85,9 @@ def test_a_quotient_that_is_far_is_no_farther_than_its_dividend() -> None:
         lambda: ps.select(x > 2, -(2**62), x) + 1,
     ],
 )
-def test_a_dividend_that_is_near_to_no_size_leaves_no_constant_in_loops(dividend) -> None:
+def test_a_dividend_that_is_near_to_no_size_leaves_no_constant_in_loops(
+    dividend: Callable[[], ps.Expr],
+) -> None:
     """No size is 2**63: where it would be a period away, nothing is, and loops began at `n - 2**62
     * 2`, which does not fit."""
     g, f = ps.Func("g"), ps.Func("f", (8,))
@@ -90,8 +95,8 @@ def test_a_dividend_that_is_near_to_no_size_leaves_no_constant_in_loops(dividend
     f[x] = g[dividend() % n]
     s = ps.Schedule(f)
     s[g].compute_root()
-    assert "2**6" not in str(s).split("f[x]")[0]
-    assert "4611686018" not in str(s).split("f[x]")[0]
+    loops = str(s).split("f[x]")[0]
+    assert all(int(x) < 2**40 for x in re.findall(r"\d+", loops))
     kernel = s.compile()
     for count in (1, 3, 20):
         wanted = ps.interpret(f, n=count)
