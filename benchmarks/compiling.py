@@ -1,15 +1,17 @@
-"""How long programs take to compile: the first of the two tables."""
+"""How long programs take to compile: as they are written, in processes of their own, and with their
+schedules, in one that is warm."""
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-import case  # noqa: F401 -- makes the gallery known
+from case import Case  # makes the gallery known
 from gallery.deep import many_updates, stencil_chain
 from gallery.linear_algebra import matmul
 from gallery.pyramids import deep_pyramid
@@ -21,6 +23,11 @@ from polysched import demo_programs
 COMMAND = Path(__file__).resolve().parent / "run.py"
 LIMIT = 10.0  # seconds from a program's definition to machine code
 PROCESSES = 3  # in which a program is compiled, the fastest one counts
+TIMES = 4  # that a scheduled one is, in one process: the first is for what is imported and cached
+
+#: Seconds that a scheduled program may take in a warm process, by its name, and all others.
+SCHEDULED_LIMITS = {"sgemm 512": 0.15, "blur": 0.15}
+SCHEDULED_LIMIT = 2.0
 
 #: Programs whose compile time is measured, by name: small ones, then ones that are deep.
 COMPILED: dict[str, Callable[[], ps.Func]] = {
@@ -75,6 +82,35 @@ def compile_table(names: Iterable[str]) -> Iterable[bool]:
         print(f"{name:<16}{total:>8.3f}{columns}{slow}", flush=True)
         yield total < LIMIT
     print()
+
+
+def scheduled_table(cases: Iterable[Case]) -> Iterator[bool]:
+    """Prints a line a case; gives whether each is fast enough. Nothing is kept for a next time: its
+    program is made, scheduled, proven and compiled anew each time."""
+    cases = list(cases)
+    if not cases:
+        return
+    print("Schedules by hand, given and compiled (best of a warm process)")
+    print(f"{'':<24}{'seconds':>8}{'directives':>12}" + "".join(f"{c:>11}" for c in STAGES))
+    for case in cases:
+        found = min((_scheduled_once(case) for _ in range(TIMES)), key=lambda s: s["total"])
+        total, given = found.pop("total"), found.pop("given")
+        columns = "".join(f"{s / total:>11.0%}" for s in _by_stage(found).values())
+        limit = SCHEDULED_LIMITS.get(case.name, SCHEDULED_LIMIT)
+        slow = "" if total < limit else f"  TOO SLOW: the limit is {limit} s"
+        print(f"{case.name:<24}{total:>8.3f}{given / total:>12.0%}{columns}{slow}", flush=True)
+        yield total < limit
+    print()
+
+
+def _scheduled_once(case: Case) -> dict[str, float]:
+    """Seconds of each step from the definition to machine code; `given` is up to the schedule."""
+    gc.collect()
+    start = time.perf_counter()
+    schedule = case.scheduled()
+    given = time.perf_counter() - start
+    kernel = schedule.compile()
+    return {"given": given, **kernel.seconds, "total": time.perf_counter() - start}
 
 
 def _compile_apart(name: str) -> dict[str, float]:

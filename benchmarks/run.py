@@ -28,7 +28,7 @@ def main() -> int:
     os.environ["POLYSCHED_CACHE"] = "0"  # what takes time to compile takes it each time
     from calling import NAME, calls_table
     from cases import CASES, GROUPS
-    from compiling import COMPILED, compile_once, compile_table
+    from compiling import COMPILED, compile_once, compile_table, scheduled_table
     from scheduling import FAMILIES, scheduling_table
     from setting import Setting, levels, numbers_of_threads
     from starting import STARTUP, startup_table
@@ -53,6 +53,7 @@ def main() -> int:
     from report import run_table
 
     good = [*compile_table(compiled), *scheduling_table(families)]
+    good += [] if alone else scheduled_table(cases)
     good += calls_table() if NAME in ways else ()
     good += startup_table() if STARTUP in ways else ()
     for level in [chosen.target] if chosen.target else levels():

@@ -1,4 +1,4 @@
-"""What directives cost in programs of more and more stages: the second of the three tables."""
+"""What directives cost in programs of more and more stages: the third of the tables."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import compiling
 import measure
 import numpy as np
 import pages
@@ -363,3 +364,17 @@ def test_layers_of_an_encoder_cost_what_they_change() -> None:
     few, many = operations(family, 2), operations(family, 4)
     assert few < 700_000
     assert many - few < 350_000
+
+
+def test_what_takes_long_to_compile_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(compiling, "TIMES", 1)
+    monkeypatch.setattr(compiling, "SCHEDULED_LIMITS", {"GELU with bias, fast": 0.0})
+    monkeypatch.setattr(compiling, "SCHEDULED_LIMIT", 1e9)
+    cases = [find("GELU with bias"), find("GELU with bias, fast")]
+    assert list(compiling.scheduled_table(cases)) == [True, False]
+    assert list(compiling.scheduled_table([])) == []
+    first, second = capsys.readouterr().out.splitlines()[2:4]
+    assert "TOO SLOW" not in first
+    assert "TOO SLOW: the limit is 0.0 s" in second
