@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from ...lang.program.order import components
 from ...records import dataclass
 from .assembly import AsmFunction, AsmLine
 
@@ -49,10 +50,10 @@ class CodeLoop:
 def innermost_loops(function: AsmFunction, arch: str) -> tuple[CodeLoop, ...]:
     """The loops that have no other loop inside, in the order of the code."""
     blocks = blocks_of(function.lines, arch)
-    bodies = _loops(blocks)
+    bodies, around = _loops(blocks), _around_others(blocks)
     found = []
     for head, body in sorted(bodies.items()):
-        if any(other in body for other in bodies if other != head):
+        if head in around or any(other in body for other in bodies if other != head):
             continue
         lines = [
             x
@@ -120,6 +121,44 @@ def _loops(blocks: Sequence[Block]) -> dict[int, frozenset[int]]:
                         body.add(block)
                         waiting += before[block]
     return {head: frozenset(body) for head, body in found.items()}
+
+
+def _around_others(blocks: Sequence[Block]) -> set[int]:
+    """The first blocks of circles that have others inside, also where these are not part of the
+    natural loop: a compiler that copies a loop's first condition to its end and before it lets the
+    circle be entered at several blocks.
+
+    Source: Steensgaard's nesting of loops: without the blocks at which a circle is entered, those
+    inside are left.
+    """
+    before: dict[int, list[int]] = {}
+    for k, block in enumerate(blocks):
+        for successor in block.after:
+            before.setdefault(successor, []).append(k)
+    found: set[int] = set()
+    waiting = [set(_reverse_postorder(blocks))]
+    while waiting:
+        part = waiting.pop()
+        for circle in _circles(blocks, part):
+            entries = {k for k in circle if k == 0 or not circle.issuperset(before[k])}
+            inside = circle - entries
+            if _circles(blocks, inside):
+                found |= entries
+                waiting.append(inside)
+    return found
+
+
+def _circles(blocks: Sequence[Block], part: set[int]) -> list[set[int]]:
+    """Those in which each of some blocks leads back to itself by others of them."""
+
+    def following(k: int) -> list[int]:
+        return [successor for successor in blocks[k].after if successor in part]
+
+    return [
+        set(circle)
+        for circle in components(sorted(part), following)
+        if len(circle) > 1 or circle[0] in blocks[circle[0]].after
+    ]
 
 
 def _reverse_postorder(blocks: Sequence[Block]) -> list[int]:

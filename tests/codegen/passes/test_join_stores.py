@@ -229,7 +229,7 @@ def test_other_chains_are_no_copies() -> None:
 
 def test_copies_take_turns() -> None:
     """The divisions of all copies follow each other: each copy computes its exponential before the
-    first of them."""
+    first of them. Those behind them are of branches for large arguments."""
     a = ps.Input("a", ps.float32, (l,))
     f = ps.Func("f", (l,))
     f[i] = ps.sigmoid(a[i])
@@ -238,8 +238,9 @@ def test_copies_take_turns() -> None:
     kernel = s.assume(l % 32 == 0).compile()
     lines = [x for x in kernel.llvm.splitlines() if "<8 x float>" in x and "%" in x]
     divisions = [k for k, line in enumerate(lines) if "fdiv" in line]
-    assert len(divisions) == 4
-    assert divisions[-1] - divisions[0] == 3
+    usual, rare = divisions[:4], divisions[4:]
+    assert len(rare) == 4
+    assert usual[-1] - usual[0] == 3
     given = RNG.standard_normal(64).astype(np.float32)
     assert np.array_equal(kernel(given), ps.interpret(f, given))
 

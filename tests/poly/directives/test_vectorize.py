@@ -66,7 +66,7 @@ def test_a_split_says_how_many_there_are(monkeypatch: pytest.MonkeyPatch) -> Non
     s = ps.Schedule(blur())
     s["f"].split(j, 64)
     with monkeypatch.context() as patch:
-        patch.setattr("polysched.poly.directives.kinds.constant_extent", None)
+        patch.setattr("polysched.poly.tree.extents.constant_extent", None)
         s["f"].vectorize("ji")
     same(s)
 

@@ -160,6 +160,21 @@ def test_a_loop_of_two_entries_is_none() -> None:
     assert innermost_loops(g, "x86_64") == ()
 
 
+def test_a_loop_around_another_that_is_entered_at_two_blocks() -> None:
+    """The condition whether there is an iteration inside was copied: before the loop, and to its
+    end. What leads back to the first block is no innermost loop, though nothing of it is inside."""
+    text = (
+        "# -- Begin function g\ng:\n\tje\t.LBB0_2\n"
+        ".LBB0_3:\n\tmovq\t%rbx, %rax\n.LBB0_1:\n\tincq\t%rax\n\tjl\t.LBB0_1\n"
+        ".LBB0_2:\n\tdecq\t%rbx\n\tje\t.LBB0_4\n"
+        "\tcmpq\t$0, %rcx\n\tjns\t.LBB0_3\n\tjmp\t.LBB0_2\n"
+        ".LBB0_4:\n\tretq\n# -- End function\n"
+    )
+    (g,) = assembly.parsed(text, "x86_64")
+    (loop,) = innermost_loops(g, "x86_64")
+    assert (loop.label, len(loop.lines)) == (".LBB0_1", 2)
+
+
 AARCH64 = """\
 \t.type\tg,@function                    // -- Begin function g
 g:                                      // @g
