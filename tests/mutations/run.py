@@ -1351,6 +1351,10 @@ FAULTS = (
         "if a.conditions != first.conditions or var in changing", "if var in changing", PROMOTED,
     ),
     Fault(
+        "LLVM is thought to know that rows are apart", "codegen/passes/promote_accumulators.py",
+        "terms == others and (first == second or axis in fixed)", "terms == others", PROMOTED,
+    ),
+    Fault(
         "an element is kept where the loop never runs", "codegen/passes/promote_accumulators.py",
         'return If(ix.compare("lt", loop.lo, loop.hi), whole)', "return whole", PROMOTED,
     ),

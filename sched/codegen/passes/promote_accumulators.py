@@ -1,4 +1,4 @@
-"""Elements that a loop accumulates under conditions are kept on the stack while it runs.
+"""Elements that a loop accumulates are kept on the stack while it runs.
 
 for k in [lo, hi):              if lo < hi:
   if i < n: C[i] += A[i, k]       store T[1]:
@@ -7,15 +7,17 @@ for k in [lo, hi):              if lo < hi:
                                       if i < n: T[0] += A[i, k]
                                     if i < n: C[i] = T[0]
 
-LLVM does this for elements that are stored in every iteration. Behind it, `full_tiles` removes the
-conditions in the loop, so that a tile at a border stays in registers as a full one does.
+LLVM does this for elements that are stored in every iteration, if it knows that they are different
+ones. It does not where their distance depends on sizes, as that of two rows does: to LLVM the rows
+may overlap. So those of a full tile of several rows are kept here too. Behind this, `full_tiles`
+removes the conditions in the loop, so that a tile at a border stays in registers, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import field
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Var, integer, leaves_below, postorder, transform_all
@@ -99,9 +101,12 @@ class _Promoter:
         stored = dict.fromkeys(a.buffer for a in found if a.is_store)
         if _reads((loop.lo, loop.hi), stored):
             return loop
+        conditional = any(a.conditions for a in found)
         kept: dict[Element, _Access] = {}
         for buffer in stored:
-            kept |= _elements([a for a in found if a.buffer is buffer], loop.var)
+            elements = _elements([a for a in found if a.buffer is buffer], loop.var)
+            if conditional or not _at_known_distances(buffer, list(elements)):
+                kept |= elements
         if not 0 < len(kept) <= MOST:
             return loop
         made = {b: self._buffer(b, kept) for b in dict.fromkeys(e.buffer for e in kept)}
@@ -136,8 +141,8 @@ Place = tuple[Buffer, tuple[Node, ...]]
 
 
 def _accesses(body: Stmt) -> list[_Access] | None:
-    """All loads and stores of a body of nothing but conditional statements; None for others, and
-    where none is conditional."""
+    """All loads and stores of a body of nothing but statements that may be conditional; None for
+    others."""
     found: list[_Access] = []
 
     def visit(stmt: Stmt, held: tuple[Node, ...]) -> bool:
@@ -153,7 +158,7 @@ def _accesses(body: Stmt) -> list[_Access] | None:
                 return not _reads(index)
         return False
 
-    return found if visit(body, ()) and any(a.conditions for a in found) else None
+    return found if visit(body, ()) else None
 
 
 def _of_stores(stmt: Stores, held: tuple[Node, ...]) -> Iterator[_Access]:
@@ -184,6 +189,23 @@ def _elements(accesses: Sequence[_Access], var: Var) -> dict[Element, _Access]:
         if not _is_plain(a.element, a.conditions):
             return {}
     return found if all(a.is_beside(b) for a, b in combinations(found, 2)) else {}
+
+
+def _at_known_distances(buffer: Buffer, elements: Sequence[Element]) -> bool:
+    """Whether the distances of elements in memory are constants, which LLVM knows then."""
+    fixed = set()
+    if not buffer.strided:
+        for axis in reversed(buffer.order):
+            fixed.add(axis)
+            if ix.constant(buffer.pitches[axis]) is None:
+                break
+    return all(
+        terms == others and (first == second or axis in fixed)
+        for a, b in pairwise(elements)
+        for axis, ((terms, first), (others, second)) in enumerate(
+            zip(a.index, b.index, strict=True)
+        )
+    )
 
 
 def _is_plain(element: Element, conditions: Conditions) -> bool:

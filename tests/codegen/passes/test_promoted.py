@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from codegen.llvm.harness import add, load, loop, lt, module as made_of, mul, op, store
+from codegen.llvm.harness import add, buffer, load, loop, lt, module as made_of, mul, op, store
 from codegen.passes.test_full_tiles import Unused
 from codegen.passes.test_pass_meaning import n as size, same, v, x, y
+from poly.directives.test_storage import loops_of_assembly
 
 import polysched as ps
 from polysched.checking.execute import Machine
 from polysched.codegen.build.build import build
-from polysched.codegen.ir.ir import For, If, Lanes, Module, Seq, Stmt, Stores, walk
+from polysched.codegen.ir.ir import (
+    Buffer,
+    For,
+    If,
+    Lanes,
+    Load,
+    Module,
+    Seq,
+    Stmt,
+    Store,
+    Stores,
+    walk,
+)
 from polysched.codegen.ir.verify import verify
-from polysched.codegen.lower import ON_LOOPS
+from polysched.codegen.lower import ON_LOOPS, assembly
 from polysched.codegen.passes.fill_tiles import fill_tiles
 from polysched.codegen.passes.full_tiles import full_tiles
 from polysched.codegen.passes.promote_accumulators import promote_accumulators
@@ -24,7 +38,8 @@ from polysched.interp.evaluate import Symbols
 from polysched.lang.nodes import index as ix
 from polysched.lang.nodes.dtypes import int64
 from polysched.lang.nodes.nodes import Node, Var, integer
-from polysched.poly.tree.memory import Window
+from polysched.poly.tree.memory import Memory, Window
+from polysched.targets.host import target_of
 
 n, m, l = ps.sizes("n m l")
 i, j = ps.vars("i j")
@@ -32,10 +47,10 @@ RNG = np.random.default_rng(0)
 
 
 # schedules --------------------------------------------------------------------------------------
-def product(tail: str, lanes: int = 4, first: int = 0) -> ps.Schedule:
+def product(tail: str, lanes: int = 4, first: int = 0, dtype: ps.DType = ps.int64) -> ps.Schedule:
     """A product in tiles of 3 rows and 2 vectors, whose accumulators no directive keeps."""
-    A, B = ps.Input("A", ps.int64, (n, l)), ps.Input("B", ps.int64, (l, m))
-    C = ps.Func("C", (n, m), dtype=ps.int64)
+    A, B = ps.Input("A", dtype, (n, l)), ps.Input("B", dtype, (l, m))
+    C = ps.Func("C", (n, m), dtype=dtype)
     k = ps.RVar("k", first, l)
     C[i, j] = i - j
     C[i, j] += A[i, k] * B[k, j]
@@ -62,7 +77,7 @@ def fillings(flat: Module) -> list[For]:
 
 @pytest.mark.parametrize("tail", ["auto", "guard", "mask"])
 def test_no_condition_and_no_store_to_memory_is_left_in_a_loop(tail: str) -> None:
-    """Of a border tile: in that of a full one LLVM keeps them itself."""
+    """Of border tiles and of full ones."""
     found = fillings(after(product(tail), fill_tiles, full_tiles))
     assert len(found) >= 2
     for filling in found:
@@ -70,9 +85,17 @@ def test_no_condition_and_no_store_to_memory_is_left_in_a_loop(tail: str) -> Non
         assert not any(isinstance(x, If) for x in inside)
         stored = {(s.buffer.kind, s.guard) for x in inside if isinstance(x, Stores)
                   for s in x.stores}  # fmt: skip
-        assert stored in ({("output", None)}, {("stack", None)})
-    assert any(s.buffer.kind == "stack" for x in walk(found[-1]) if isinstance(x, Stores)
-               for s in x.stores)  # fmt: skip
+        assert stored == {("stack", None)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["x86-64-v3", "x86-64-v4"])
+def test_no_store_is_left_in_the_code_of_a_loop(target: str) -> None:
+    code = assembly(product("auto", dtype=ps.float32).loop_program, target_of(target))
+    found = [[*x] for x in loops_of_assembly(code) if any("vfmadd" in line for line in x)]
+    assert {sum("vfmadd" in line for line in x) for x in found} == {6, 3}, "full and narrow tiles"
+    stores = [line for x in found for line in x if re.search(r"%[xyz]mm\d+, -?\d*\(", line)]
+    assert not stores
 
 
 @pytest.mark.parametrize("first", [0, 2])
@@ -148,6 +171,10 @@ STAY: dict[str, Stmt] = {
     ),
     "it is the loop's end": loop(w, 0, load(x, 1), If(holds, counted(1))),
     "there is another loop": loop(w, 0, 3, If(holds, loop(v, 0, 2, counted(1)))),
+    "nothing is conditional, and they lie side by side": loop(
+        w, 0, 3, Seq((counted(size), counted(add(size, 1))))
+    ),
+    "nothing is conditional, and two may be one": loop(w, 0, 3, Seq((counted(size), counted(1)))),
 }  # fmt: skip
 
 
@@ -181,3 +208,39 @@ def test_is_kept_while_the_loop_runs(case: str) -> None:
               for s in part.stores if s.buffer is not y}  # fmt: skip
     assert stored == {"stack"}
     same(promote_accumulators, MOVE[case], x=[2] * 8)
+
+
+# rows whose distance is not a constant ------------------------------------------------------------
+Place = tuple[Node | int, Node | int]
+TURNED = Memory(order=(1, 0))
+
+
+def both(z: Buffer, *places: Place) -> Module:
+    """A loop that adds to some elements of a matrix."""
+    added = []
+    for place in places:
+        index = tuple(integer(x) if isinstance(x, int) else x for x in place)
+        added.append(Stores((Store(z, index, add(Load(z, index, None, int64), 1), None),)))
+    return made_of([z], [size], loop(w, 0, 3, Seq(tuple(added))))
+
+
+def matrix(*extents: Node | int, **changed: Any) -> Buffer:
+    return replace(buffer("z", int64, *extents, kind="output"), **changed)
+
+
+APART: dict[str, tuple[bool, Buffer, tuple[Place, Place]]] = {
+    "rows of a size": (True, matrix(8, size), ((0, 0), (1, 0))),
+    "rows of a size, and columns": (True, matrix(8, size), ((0, 3), (1, size))),
+    "columns of a size, side by side": (True, matrix(size, 8, memory=TURNED), ((0, 0), (0, 1))),
+    "strides of an argument": (True, matrix(8, 8, strided=True), ((0, 0), (0, 1))),
+    "rows of a constant": (False, matrix(size, 8), ((0, 0), (1, 0))),
+    "one row": (False, matrix(8, size), ((2, 0), (2, 3))),
+    "one column, in order": (False, matrix(8, size, memory=TURNED), ((0, 0), (1, 0))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", APART)
+def test_elements_are_kept_whose_distance_llvm_does_not_know(case: str) -> None:
+    kept, z, places = APART[case]
+    program = both(z, *places)
+    assert (promote_accumulators(program) is not program) == kept
