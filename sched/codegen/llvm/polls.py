@@ -95,14 +95,25 @@ CLOCK_NAME = '!0 = !{!"CNTVCT_EL0"}'
 
 
 def emit_poll(target: Target) -> str:
-    """The text of a module with the function that says whether to stop: `i64 poll(call, thread)`.
-    Thread 0 is the caller, and the only one that asks Python."""
+    """The text of a module with `poll` alone, for processes whose loops all run on one thread."""
+    return f"""\
+target triple = "{target.triple}"
+
+{poll_function(target)}
+
+attributes #0 = {{ nounwind {machine_attributes(target)} }}
+{CLOCK_NAME}
+"""
+
+
+def poll_function(target: Target) -> str:
+    """The text of the function that says whether to stop, `i64 poll(call, thread)`, in a module
+    that ends with the attributes #0 and `CLOCK_NAME`. Thread 0 is the caller, and the only one that
+    asks Python."""
     b = FunctionBuilder()
     control.set_environment(b, target.arch)  # whoever was called may have changed it
     environment = "\n".join(b.lines[1:])
     return f"""\
-target triple = "{target.triple}"
-
 define i64 {quoted(symbol(POLL))}(ptr %call, i64 %thread) #0 {{
 entry:
   %p.stop = getelementptr i8, ptr %call, i64 {CALL["stop"]}
@@ -133,11 +144,7 @@ ask:
   ret i64 %asked
 done:
   ret i64 %stop
-}}
-
-attributes #0 = {{ nounwind {machine_attributes(target)} }}
-{CLOCK_NAME}
-"""
+}}"""
 
 
 def polling_loop(emitter: Emitter, loop: ir.For, lo: Value, hi: Value, strip: int) -> None:

@@ -1,7 +1,8 @@
 """The native side of the thread pool, as LLVM text: workers, and how loops are handed to them.
 
 It is compiled once a process. Kernels find it by the addresses in `CALL`, workers are Python's
-threads that enter `worker` and never leave it. Nothing in here knows of Python.
+threads that enter `worker` and never leave it. Nothing in here knows of Python. The function that
+polls is in here, too: a process with threads then loads one object, and not two.
 
 A worker has a mailbox of its own, one word that only changes by atomic operations:
 
@@ -33,7 +34,7 @@ from .attributes import machine_attributes
 from .function_builder import FunctionBuilder
 from .layout import BOX, CALL, JOB, LINE, POOL
 from .names import quoted, symbol
-from .polls import CLOCK_NAME, clock
+from .polls import CLOCK_NAME, clock, poll_function
 from .runtime_caller import HOLD_TEXT, RUN_TEXT
 from .runtime_worker import WORK_TEXT, WORKER_TEXT
 
@@ -89,7 +90,7 @@ def emit_runtime(target: Target, waiting: Waiting) -> str:
     values["MANY"] = f"0x{many}"
     parts = [_CLOCK, _SLEEP if waiting.futex else _NAP, WORK_TEXT, WORKER_TEXT, RUN_TEXT, HOLD_TEXT]
     machine = machine_attributes(target)
-    text = Template("\n\n".join(parts)).substitute(values)
+    text = Template("\n\n".join(parts)).substitute(values) + "\n\n" + poll_function(target)
     head = f'target triple = "{target.triple}"'
     attributes = f"attributes #0 = {{ nounwind {machine} }}"
     return f"{head}\n\n{text}\n\n{attributes}\n{CLOCK_NAME}\n"

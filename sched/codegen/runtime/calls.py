@@ -18,7 +18,7 @@ from ...targets.host import default_target
 from ..llvm import kept_module
 from ..llvm.layout import CALL
 from ..llvm.polls import POLL, emit_poll
-from .pool import keep_for_ever, pool
+from .pool import keep_for_ever, native, pool
 
 _NATIVE = ctypes.CFUNCTYPE(None, ctypes.c_int64)
 
@@ -38,9 +38,9 @@ class Call:
         self.words = words = (ctypes.c_int64 * len(CALL))()
         self.error: BaseException | None = None
         self.address = ctypes.addressof(words)
-        words[CALL["poll"] // 8] = poll_address()
         self._threads = threads
         self._pool = there = pool(threads) if threads > 1 else None
+        words[CALL["poll"] // 8] = poll_address()  # of which the pool may have brought the code
         if there is not None:
             words[CALL["run"] // 8] = there.native.run
             words[CALL["pool"] // 8] = there.address
@@ -77,10 +77,15 @@ class Call:
 
 
 def poll_address() -> int:
-    """The function that kernels poll by, compiled when first needed. Several threads may do that
-    at once, without harm; a lock might be held by what a handler of a signal has interrupted."""
+    """The function that kernels poll by, compiled when first needed: that of the pool, where there
+    is one. Several threads may do that at once, without harm; a lock might be held by what a
+    handler of a signal has interrupted."""
     global _poll
     if _poll is None:
+        known = native()
+        if known is not None:
+            _poll = known.poll
+            return _poll
         target = default_target()
         code = kept_module("poll", (), lambda: emit_poll(target), target)
         keep_for_ever(code)

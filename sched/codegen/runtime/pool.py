@@ -19,6 +19,7 @@ from ...forks import at_fork
 from ...targets.host import default_target
 from ..llvm import CompiledCode, kept_module
 from ..llvm.layout import BOX, LINE, POOL
+from ..llvm.polls import POLL
 from ..llvm.runtime import HOLD, NOW, RUN, STARTING, WORKER, Waiting, emit_runtime
 from .threads import MOST
 
@@ -45,7 +46,7 @@ class Native:
         told = astuple(waiting)
         code = kept_module("threads", told, lambda: emit_runtime(target, waiting), target)
         keep_for_ever(code)
-        self.run = code.address(RUN)
+        self.run, self.poll = code.address(RUN), code.address(POLL)
         self.hold = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(code.address(HOLD))
         self.worker = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(code.address(WORKER))
         self.ticks_a_second = _ticks_a_second(code)
@@ -121,6 +122,11 @@ def pool(threads: int) -> Pool | None:
     if found is not None and found.started < threads - 1:
         found.grow(threads - 1)
     return found
+
+
+def native() -> Native | None:
+    """The compiled functions, if this process has needed them before."""
+    return _native
 
 
 def _made() -> Pool | None:
