@@ -165,7 +165,7 @@ def _find_empty(pieces: Map | Set | PwAff) -> None:
     """Asks of each of several pieces whether it is empty. isl notes the answer with the piece, and
     leaves out first what it knows to be empty when it coalesces."""
     if isinstance(pieces, PwAff):
-        for where, _ in pieces.get_pieces():
+        for where, _ in () if pieces.isa_aff() else pieces.get_pieces():
             _find_empty(where)
     elif isinstance(pieces, Map):
         if pieces.n_basic_map() > 1:
