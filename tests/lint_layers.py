@@ -16,6 +16,7 @@ The rules:
   import nothing of polysched themselves but each other.
 * Imports of the package's own modules are relative.
 * islpy, llvmlite and hypothesis have few owners (`OWNERS`).
+* Only `coalesced` calls isl's `coalesce`, which can end the process (`METHODS`).
 * Beyond these, only the standard library and NumPy are imported when a module is loaded; optional
   packages are imported inside functions.
 * Each folder with modules has an `__init__.py`; without one it would not be installed.
@@ -67,6 +68,8 @@ OWNERS = {
     "llvmlite": ("codegen/llvm/", "targets/processor.py"),
     "hypothesis": ("testing/",),
 }
+# Methods of isl that one file has a function for, which all others call.
+METHODS = {"coalesce": ("poly/sets/isl.py", "coalesced")}
 ON_LOAD = frozenset(sys.stdlib_module_names) | {"numpy"}
 OWN_NAMES = ("polysched", "sched")
 
@@ -112,6 +115,16 @@ def _breaches(root: Path, module: PurePosixPath) -> Iterator[tuple[int, str]]:
         rule = _foreign(module, ref) if ref.inside is None else _own(root, module, room, ref)
         if rule is not None:
             yield ref.line, rule
+    yield from _asked(root, module)
+
+
+def _asked(root: Path, module: PurePosixPath) -> Iterator[tuple[int, str]]:
+    """Where a method of isl is named for which there is a function."""
+    for node in ast.walk(ast.parse((root / module).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Attribute) and node.attr in METHODS:
+            owner, function = METHODS[node.attr]
+            if str(module) != owner:
+                yield node.lineno, f"only {owner} calls {node.attr} of isl: call {function}"
 
 
 def _is_in_a_room(module: PurePosixPath, rooms: tuple[str, ...]) -> bool:

@@ -1143,7 +1143,7 @@ FAULTS = (
     ),
     Fault(
         "a window at a loop slides with the last iteration", "poly/placement/sliding.py",
-        "    exact = needed.lexmin().coalesce()\n", "    exact = needed.lexmax().coalesce()\n",
+        "    exact = coalesced(needed.lexmin())\n", "    exact = coalesced(needed.lexmax())\n",
     ),
     Fault(
         "a window at a loop slides over the loops as they were", "poly/placement/sliding.py",
@@ -1753,7 +1753,7 @@ FAULTS = (
     ),
     Fault(
         "loops around determine no quotients", "poly/sets/hulls.py",
-        "where = where.detect_equalities().coalesce()", "pass",
+        "where = coalesced(where.detect_equalities())", "pass",
         ("tests/poly/placement/test_placement_orders.py",),
     ),
     Fault(

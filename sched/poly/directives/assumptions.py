@@ -76,14 +76,14 @@ def multiples(at: At, factor: int) -> Set:
         .subtract(end.mod_val(sets.val(factor)).zero_set())
         for end in (first, last.add_constant_val(sets.isl.Val(1)))
     ]
-    return sets.complement(bad[0].params().union(bad[1].params()).coalesce())
+    return sets.complement(sets.coalesced(bad[0].params().union(bad[1].params())))
 
 
 def spans(at: At, extent: int) -> Set:
     """The sizes at which a loop has that many iterations from the first to the last."""
     first, last = _first_and_last(at)
     wrong = last.sub(first).add_constant_val(sets.val(1 - extent))
-    return sets.complement(wrong.domain().subtract(wrong.zero_set()).params().coalesce())
+    return sets.complement(sets.coalesced(wrong.domain().subtract(wrong.zero_set()).params()))
 
 
 def _first_and_last(at: At) -> tuple[PwAff, PwAff]:

@@ -135,11 +135,11 @@ def _tiles(outer: At, factor: int) -> tuple[Map, Map, Map]:
     every = every.intersect(at_least(x.neg().add_constant_val(sets.val(factor - 1))))
     visited = sets.union_sets(inside[1:], inside[0])
     missing = every.subtract(visited).project_out(sets.isl.dim_type.set, depth + 1, 1)
-    full = touched.subtract(values_of([missing], depth)).coalesce()
+    full = sets.coalesced(touched.subtract(values_of([missing], depth)))
     rest = touched.subtract(full)
     order = sets.Map.lex_lt(touched.get_space().range())
-    head = rest.intersect(full.apply_range(order.reverse())).coalesce()
-    return full, head, rest.subtract(head).coalesce()
+    head = sets.coalesced(rest.intersect(full.apply_range(order.reverse())))
+    return full, head, sets.coalesced(rest.subtract(head))
 
 
 def _last(outer: At, factor: int, tail: Map, suffix: str) -> Tree:

@@ -23,7 +23,7 @@ from ..proof.instance_pairs import InstancePair, smallest_pair
 from ..proof.proof import Violation
 from ..proof.sharing import shared
 from ..sets.budget import BudgetExceeded, allowance, attempt, separate_budget
-from ..sets.isl import Set
+from ..sets.isl import Set, coalesced
 from ..sets.memo import Same, same
 from ..state.numbers import may_leave_64_bits
 from ..state.record import Directive
@@ -144,7 +144,7 @@ class LegalityChecker:
         def find() -> Set:
             context = rewritten.model.context
             for sizes in allowed:
-                context = context.intersect(sizes).coalesce()
+                context = coalesced(context.intersect(sizes))
             return context
 
         return rewritten.memo.of(("callable", Same(rewritten.model.context), same(allowed)), find)

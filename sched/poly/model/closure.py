@@ -27,6 +27,7 @@ from ..sets.isl import (
     Set,
     UnionMap,
     UnionSet,
+    coalesced,
     dim_count,
     has_bounds,
     isl,
@@ -77,7 +78,7 @@ def _with_updates(model: Model, regions: Regions) -> Regions:
     for f in found:
         for d in reversed([d for d in model.definitions[f] if d.is_update]):
             touched = model.domains.update(d, found[f]).write.map.range()
-            found[f] = found[f].union(touched).intersect_params(model.context).coalesce()
+            found[f] = coalesced(found[f].union(touched).intersect_params(model.context))
     return found
 
 
@@ -101,9 +102,9 @@ def _hulls(model: Model, func: Func, region: Set) -> Set:
     limit = model.limits.get(func)
     if limit is None or region.n_basic_set() <= 1:
         return region
-    hull = simple_hull(region).intersect(limit).coalesce()
+    hull = coalesced(simple_hull(region).intersect(limit))
     far = hull.subtract(region.apply(_nearby(region))).params()
-    found = hull.intersect_params(far.complement()).union(region.intersect_params(far)).coalesce()
+    found = coalesced(hull.intersect_params(far.complement()).union(region.intersect_params(far)))
     return found if found.n_basic_set() < region.n_basic_set() else region
 
 
@@ -158,7 +159,7 @@ def _exact(model: Model, s: Statement, access: Access) -> Map:
     for f, limit in model.limits.items():
         found = found.intersect_domain(limit) if f is s.func else found
         found = found.intersect_range(limit) if f is access.tensor else found
-    return found.intersect_params(model.context).coalesce()
+    return coalesced(found.intersect_params(model.context))
 
 
 class _Equation:
@@ -201,7 +202,7 @@ class _Equation:
         steps = [demand]
         for _ in range(STEPS):
             following = self.step(demand, steps[-1])
-            steps.append({f: steps[-1][f].union(following[f]).coalesce() for f in self.group})
+            steps.append({f: coalesced(steps[-1][f].union(following[f])) for f in self.group})
             if _is_intricate(steps[-1]):
                 break
         yield steps[-1]
@@ -248,7 +249,7 @@ class _Equation:
 
 def _extract(found: UnionSet, name: str, like: Set) -> Set:
     named = like.set_tuple_name(name)
-    return found.extract_set(named.get_space()).reset_tuple_id().coalesce()
+    return coalesced(found.extract_set(named.get_space()).reset_tuple_id())
 
 
 def _statements(model: Model, func: Func) -> Iterator[Statement]:

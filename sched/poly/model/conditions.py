@@ -17,7 +17,7 @@ from ...lang.nodes.tensor import Tensor
 from ...lang.tensors.tensors import Func, Input
 from ...records import dataclass
 from ..sets.budget import BudgetExceeded, attempt
-from ..sets.isl import Map, Set, complement, existentials
+from ..sets.isl import Map, Set, coalesced, complement, existentials
 from ..sets.memo import Same
 from ..sets.missing_ranges import missing_ranges
 from ..sets.smallest import smallest_point
@@ -78,7 +78,7 @@ class Conditions:
         allowed = self.model.context
         for c in self.sizes:
             allowed = allowed.intersect(c.allowed)
-        allowed = allowed.coalesce()
+        allowed = coalesced(allowed)
         found = set()
         for s in self.model.statements:
             for a in s.reads:
@@ -150,8 +150,8 @@ def _has_value(model: Model, statement: Statement, computed: Set) -> SizeConditi
 def _other_sizes(model: Model, bad: Set) -> Set:
     """The sizes of a model without some of them, as a set of few constraints."""
     if existentials(bad):  # isl resolves existentials for each piece, so fewer pieces first
-        bad = bad.coalesce()
-    return complement(bad.gist(model.context)).gist(model.context).coalesce()
+        bad = coalesced(bad)
+    return coalesced(complement(bad.gist(model.context)).gist(model.context))
 
 
 def together(model: Model, found: Conditions, as_written: Conditions) -> Conditions:

@@ -21,7 +21,7 @@ from ...lang.tensors.tensors import Func
 from ..sets.affine import Relation, access_relation, affine_value, why_not_affine
 from ..sets.affine_conditions import condition
 from ..sets.intervals import is_near
-from ..sets.isl import Frame, Map, PwAff, Set, existentials, is_bounded, isl
+from ..sets.isl import Frame, Map, PwAff, Set, coalesced, existentials, is_bounded, isl
 from ..sets.missing_ranges import affine_fault, missing_ranges
 from ..sets.projections import by_outer
 from .needed import bounds_along, needed_instances, with_few_existentials, within_bounds
@@ -134,7 +134,7 @@ class Domains:
             if not found.exact:
                 guard = conjunction(guard, where)
         self._check_bounds_last(d, frame, domain)
-        domain = with_few_existentials(domain.coalesce())
+        domain = with_few_existentials(coalesced(domain))
         return self._statement(d, self._name(d), frame, domain, guard, data, read)
 
     def _check_bounds_last(self, d: Definition, frame: Frame, domain: Set) -> None:
@@ -252,7 +252,7 @@ class Domains:
                 where, exact = domain, not bounds and (guard is None or node in postorder(guard))
                 if needed is not None:
                     found = condition(frame, needed, domain)
-                    where, exact = domain.intersect(found.set).coalesce(), exact and found.exact
+                    where, exact = coalesced(domain.intersect(found.set)), exact and found.exact
                 statement.accesses.append(_read(statement, node, where, exact))
         written = access_relation(frame, d.lhs).within(domain)
         must = guard is None and not bounds and not written.may

@@ -18,7 +18,7 @@ from ...lang.tensors.definitions import Definition
 from ...lang.tensors.tensors import Func
 from ...records import dataclass
 from ..sets.hulls import PIECES_LIMIT, filled
-from ..sets.isl import Frame, Set, is_bounded, isl, union_sets
+from ..sets.isl import Frame, Set, coalesced, is_bounded, isl, union_sets
 from ..sets.memo import Memo, Same, same
 from ..sets.missing_ranges import missing_ranges
 from .closure import Regions, closed_regions
@@ -166,7 +166,7 @@ class Model(ProgramSpace):
         region = region.intersect(there)
         if self.definitions[func][0].copies is not None:  # a copy has zeros beyond its source
             region = region.union(needed.subtract(there).intersect_params(self.context))
-        return region.coalesce()
+        return coalesced(region)
 
     def _tiles(self, func: Func, region: Set) -> Set:
         """A region with full tiles along the axes of a copy that has some."""
@@ -181,7 +181,7 @@ class Model(ProgramSpace):
         """The part of a region that lies inside the declared shape. That nothing else is accessed
         is checked apart from this; what depends on data may seem to reach further."""
         if func in self.limits:
-            return region.intersect(self.limits[func]).coalesce()
+            return coalesced(region.intersect(self.limits[func]))
         return region if func.extents is None else region.intersect(self.declared(func))
 
     def _pieces(self, func: Func, region: Set) -> list[Statement]:
@@ -302,7 +302,7 @@ class Model(ProgramSpace):
             region = self._fresh_region(d)
             around = len(d.loops)
             self.computed[func] = region
-            self.regions[func] = region.project_out(isl.dim_type.set, 0, around).coalesce()
+            self.regions[func] = coalesced(region.project_out(isl.dim_type.set, 0, around))
             for statement in self._pieces(func, region):
                 self._add(statement)
 
@@ -329,7 +329,7 @@ class Model(ProgramSpace):
         if self.is_fixed(func):
             return around.intersect(self.box(func).insert_dims(isl.dim_type.set, 0, len(names)))
         needed = filled(union_sets(self._demand[func], frame.empty), self.context, self.exact)
-        region = needed.intersect(around).coalesce()
+        region = coalesced(needed.intersect(around))
         self._check_bounded(func, region, len(names))
         return region
 

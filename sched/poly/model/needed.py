@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from ..sets.budget import BudgetExceeded, attempt
-from ..sets.isl import Frame, Map, PwAff, Set, existentials, isl
+from ..sets.isl import Frame, Map, PwAff, Set, coalesced, existentials, isl
 from ..sets.projections import along, by_outer, outer_part
 
 FEW = 4
@@ -30,7 +30,7 @@ def simpler(domain: Set) -> Set:
     """The domain with its existentials expressed as floor divisions, so that what is derived from
     it is simpler."""
     with suppress(BudgetExceeded), attempt(DIVS):
-        return domain.compute_divs().coalesce()
+        return coalesced(domain.compute_divs())
     return domain
 
 
@@ -48,7 +48,7 @@ def needed_instances(touched: Map, region: Set, limit: Set | None) -> Set:
         reached = reached if limit is None else reached.intersect(limit)
         if reached.is_subset(region):
             return found
-        region = region.union(reached).coalesce()
+        region = coalesced(region.union(reached))
     return touched.domain()
 
 
@@ -75,10 +75,10 @@ def within_bounds(region: Set, around: int, axis: int, value: PwAff, frame: Fram
         same = same.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
     above = same.order_le(isl.dim_type.in_, around, isl.dim_type.out, around)
     below = same.order_ge(isl.dim_type.in_, around, isl.dim_type.out, around)
-    within = line.apply(above).coalesce().intersect(line.apply(below).coalesce())
+    within = coalesced(line.apply(above)).intersect(coalesced(line.apply(below)))
     if within.n_basic_set() > MOST_PIECES:
         raise BudgetExceeded(f"bounds of {within.n_basic_set()} pieces")
-    return at.intersect_range(within.coalesce()).domain().coalesce()
+    return coalesced(at.intersect_range(coalesced(within)).domain())
 
 
 def bounds_along(region: Set, around: int, axis: int, frame: Frame) -> tuple[PwAff, PwAff]:

@@ -10,7 +10,7 @@ from ...lang.nodes.printer import expr_text
 from ...lang.tensors.definitions import Definition
 from ...lang.tensors.tensors import Func
 from ..sets.affine import affine_value, why_not_affine
-from ..sets.isl import Frame, Set, union_sets
+from ..sets.isl import Frame, Set, coalesced, union_sets
 from ..sets.smallest import smallest_point
 
 
@@ -26,7 +26,7 @@ def share(
         LanguageError: a point is claimed by two pieces neither of which is the more specific, or
             by none.
     """
-    shares = [own.coalesce() for own in claims(pieces, frame, region)]
+    shares = [coalesced(own) for own in claims(pieces, frame, region)]
     for k, d in enumerate(pieces):
         # Of two others the more specific one has what both claim.
         rivals = [

@@ -9,7 +9,7 @@ from ...lang.errors.errors import Span
 from ...lang.tensors.inout import InOut
 from ...lang.tensors.tensors import Func, Input
 from ...records import dataclass
-from ..sets.isl import Map, UnionMap, isl, transitive_closure
+from ..sets.isl import Map, UnionMap, coalesced, isl, transitive_closure
 from ..sets.movement import coordinate
 from ..sets.simplify import reads_memory
 from .model import Model
@@ -51,7 +51,7 @@ class Reached:
 
     def elements(self, x: Input) -> Map:
         """{ element of the output -> element of the Input }"""
-        return reduce(Map.union, (leaf.elements for leaf in self.leaves[x])).coalesce()
+        return coalesced(reduce(Map.union, (leaf.elements for leaf in self.leaves[x])))
 
     def between(self, x: Input) -> Mapping[Func, Map]:
         """The Funcs on the way to an Input."""
@@ -89,14 +89,14 @@ stencils multiplies them by those of what is read at the edges."""
 def _simple(elements: Map) -> Map:
     """The relation, or a larger one with fewer pieces: its hull, within those of single axes, since
     the hull of all has constraints between axes that are wider."""
-    elements = elements.coalesce()
+    elements = coalesced(elements)
     if int(elements.n_basic_map()) <= PIECES:
         return elements
     hull, axes = Map.from_basic_map(elements.simple_hull()), int(elements.dim(_OUT))
     for q in range(axes):
         one = Map.from_basic_map(coordinate(elements, q).simple_hull())
         hull = hull.intersect(one.insert_dims(_OUT, 0, q).add_dims(_OUT, axes - q - 1))
-    return hull.coalesce()
+    return coalesced(hull)
 
 
 @dataclass(slots=True)
@@ -161,7 +161,7 @@ def _edges(model: Model, func: Func) -> Iterator[_Edge]:
         for a in s.reads:
             if a.tensor is func and a.index == s.write.index:
                 continue
-            elements = written.apply_range(a.map).intersect_params(model.context).coalesce()
+            elements = coalesced(written.apply_range(a.map).intersect_params(model.context))
             if not (a.tensor is func and elements.is_subset(_same(elements))):
                 yield _Edge(elements, a)
 
@@ -218,7 +218,7 @@ def _close(
     for f, space in to.items():
         named = source.map_from_domain_and_range(space).set_tuple_name(_OUT, names[f])
         elements = found.extract_map(named).set_tuple_name(_OUT, "").reset_tuple_id(_OUT)
-        needed[f] = _At(elements.coalesce(), data, group[0].name)
+        needed[f] = _At(coalesced(elements), data, group[0].name)
 
 
 def _union(maps: Sequence[Map]) -> UnionMap:

@@ -13,7 +13,7 @@ from ...lang.tensors.tensors import Func
 from ..sets.affine import affine_value
 from ..sets.affine_conditions import condition
 from ..sets.intervals import declared_range
-from ..sets.isl import Frame, PwAff, Set
+from ..sets.isl import Frame, PwAff, Set, coalesced
 from ..sets.memo import Memo, Same
 from ..sets.missing_ranges import affine_fault
 
@@ -60,7 +60,7 @@ class ProgramSpace:
         for requirement in self.program.requirements:
             found = condition(frame, requirement.condition)
             result = result.intersect(found.set)
-        return result.params().coalesce()
+        return coalesced(result.params())
 
     def extent(self, tensor: Tensor, axis: int, frame: Frame) -> PwAff:
         """The extent of an axis, over a frame with the model's parameters."""

@@ -18,17 +18,7 @@ from ...records import dataclass
 from ..sets.axis_bounds import PartBounds, described_by, lower, parts_of, rest_of, upper
 from ..sets.expressions import Translator
 from ..sets.hulls import simple_hull
-from ..sets.isl import (
-    Aff,
-    BasicSet,
-    Constraint,
-    Map,
-    PwAff,
-    Set,
-    isl,
-    union_sets,
-    val,
-)
+from ..sets.isl import Aff, BasicSet, Constraint, Map, PwAff, Set, coalesced, isl, union_sets, val
 from ..sets.projections import by_outer
 
 _SET = isl.dim_type.set
@@ -129,7 +119,7 @@ def exact_bounds(iterations: Set, known: Set, translate: Translator) -> Bounds |
     between = upwards.intersect(last.apply_range(Map.lex_ge(last.get_space().range())))
     if not between.is_subset(innermost):
         return None
-    limits = [m.as_pw_multi_aff().get_pw_aff(0).coalesce() for m in (first, last)]
+    limits = [coalesced(m.as_pw_multi_aff().get_pw_aff(0)) for m in (first, last)]
     outer = _outer(known)
     limits = [e.gist(innermost.domain().intersect(outer)) for e in limits]
     if any(e.n_piece() > _MOST_PIECES for e in limits):

@@ -13,7 +13,7 @@ from ..model.model import Model
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.expressions import Translator
 from ..sets.hulls import PIECES_LIMIT, near_hull, simple_hull
-from ..sets.isl import Set, is_bounded, isl
+from ..sets.isl import Set, coalesced, is_bounded, isl
 from ..sets.projections import along
 from ..tree.stage import Stage
 from .bounds import loop_bounds
@@ -29,7 +29,7 @@ def box(
     for stage in padded:
         if stage.statement.func is func:
             region = region.union(stage.padded.apply(stage.statement.write.relation.map))
-    region = region.intersect_params(model.context).coalesce()
+    region = coalesced(region.intersect_params(model.context))
     # Where the region is empty nothing is stored, so the box may be anything there.
     inhabited = region.params()
     if inhabited.is_empty():

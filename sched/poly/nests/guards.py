@@ -9,7 +9,7 @@ from contextlib import suppress
 from ...lang.errors.errors import InternalError
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.hulls import simple_hull
-from ..sets.isl import BasicSet, Set, isl
+from ..sets.isl import BasicSet, Set, coalesced, isl
 from ..sets.projections import outermost
 
 _SET = isl.dim_type.set
@@ -41,7 +41,7 @@ def _shortest(domain: Set, around: Set) -> Set | None:
     """What must be tested of what is visited, without what is known of it."""
     if around.is_subset(domain):
         return None
-    return _outermost(domain, around).gist(around).coalesce()
+    return coalesced(_outermost(domain, around).gist(around))
 
 
 def _outermost(domain: Set, around: Set) -> Set:
@@ -85,11 +85,11 @@ def _split_pieces(guard: Set) -> list[tuple[int, Set]]:
     """The conditions of a guard of several pieces: a condition on sizes alone that all pieces imply
     is tested outside of the loops."""
     alone = guard.drop_constraints_involving_dims(_SET, 0, int(guard.dim(_SET)))
-    sizes = simple_hull(alone.remove_divs().params().coalesce())
+    sizes = simple_hull(coalesced(alone.remove_divs().params()))
     if guard.is_empty() or sizes.plain_is_universe():
         return [(_depth(guard), guard)]
     outside = Set.universe(guard.get_space()).intersect_params(sizes)
-    return [(0, outside), (_depth(guard), guard.gist_params(sizes).coalesce())]
+    return [(0, outside), (_depth(guard), coalesced(guard.gist_params(sizes)))]
 
 
 def _put(by_depth: dict[int, Set], depth: int, part: Set) -> None:

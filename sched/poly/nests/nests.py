@@ -19,7 +19,7 @@ from ...records import dataclass
 from ..placement.accumulators import copies
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.expressions import Translator
-from ..sets.isl import Set, isl, union_sets
+from ..sets.isl import Set, coalesced, isl, union_sets
 from ..sets.projections import outermost
 from ..tree.extents import span_of
 from ..tree.looptree import Accumulator, Alloc, Loop, Path, Produce, Seq, Tree, leaves
@@ -321,4 +321,4 @@ def _has_loops(loop: Loop) -> bool:
 
 def _outer(iterations: Set, count: int) -> Set:
     """The projection onto the outermost dimensions."""
-    return outermost(iterations, count).coalesce()
+    return coalesced(outermost(iterations, count))

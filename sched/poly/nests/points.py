@@ -10,7 +10,7 @@ from ..model.statements import Statement
 from ..sets.affine import affine_value
 from ..sets.expressions import Translator
 from ..sets.inverse import values_of
-from ..sets.isl import Set
+from ..sets.isl import Set, coalesced
 from ..tree.stage import Stage, loop_map
 
 
@@ -37,7 +37,7 @@ def point_of(
     for node in rounded:
         exact = affine_value(statement.frame, node)
         assert exact is not None
-        at = exact.pullback_pw_multi_aff(values).gist(known).coalesce()
+        at = coalesced(exact.pullback_pw_multi_aff(values).gist(known))
         if at.n_piece() == 1:
             made = names.pw_aff(at, ix.ZERO)
             point[node] = made if dtype_of(node) is int64 else Op("cast", (made,), node.type)

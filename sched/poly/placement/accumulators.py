@@ -18,7 +18,7 @@ from ...records import dataclass
 from ..model.statements import Access, Statement
 from ..program.accumulation import matched
 from ..sets.coordinates import coordinate_map
-from ..sets.isl import Frame, Map, Set, isl, union_sets
+from ..sets.isl import Frame, Map, Set, coalesced, isl, union_sets
 from ..sets.memo import Same
 from ..sets.projections import outer_part
 from ..tree.looptree import Accumulator, Loop, Path, Seq, Tree, leaves, loops_of, nodes
@@ -72,7 +72,7 @@ def copies(node: Accumulator, depth: int, symbols: Mapping[str, Node], context: 
     found = stage.answers.get(key)
     if not isinstance(found, _Copied):
         found = stage.answers[key] = _copied(node, inside, depth, context)
-    whole = found.running.union(found.fresh).coalesce()
+    whole = coalesced(found.running.union(found.fresh))
     dims = tuple(Var(f"#{k}") for k in range(depth + len(found.own)))
     element = expressions(found.element.intersect_domain(whole), symbols, dims)
     loops = [below[k - depth] for k in found.own]
@@ -88,7 +88,7 @@ def copies(node: Accumulator, depth: int, symbols: Mapping[str, Node], context: 
             made = Loop(loop.name, (made,), loop.kind if laid_out else "serial")
         return made
 
-    read = found.running.subtract(found.fresh).coalesce()
+    read = coalesced(found.running.subtract(found.fresh))
     return Copies(nest(read, ".load"), nest(whole, ".store"))
 
 
@@ -232,7 +232,7 @@ def _project(stage: Stage, chosen: list[int]) -> Set:
     for k in reversed(range(len(stage.coordinates))):
         if k not in chosen:
             whole = whole.project_out(isl.dim_type.set, k, 1)
-    return whole.coalesce()
+    return coalesced(whole)
 
 
 def _begun(pure: Stage, update: Stage, chosen: list[int], depth: int) -> Set:

@@ -10,7 +10,7 @@ from ..model.statements import Statement
 from ..sets.affine import affine_values
 from ..sets.budget import is_spent
 from ..sets.expressions import Translator
-from ..sets.isl import Frame, Map, PwAff, Set, isl, relation, union_sets
+from ..sets.isl import Frame, Map, PwAff, Set, coalesced, isl, relation, union_sets
 from ..tree.stage import Stage
 
 
@@ -87,7 +87,7 @@ def bounds(
     if values is None:
         return None
     whole = statement.domain.intersect_params(context)
-    alone = whole.apply(relation(values, statement.frame)).coalesce()
+    alone = coalesced(whole.apply(relation(values, statement.frame)))
     if alone.is_empty():
         return ix.ZERO, ix.ZERO
     inhabited = alone.params()
@@ -98,7 +98,7 @@ def bounds(
         if is_spent():
             raise
         return None
-    lo, hi = (x.gist(inhabited).coalesce() for x in (lo, hi))
+    lo, hi = (coalesced(x.gist(inhabited)) for x in (lo, hi))
     if lo.n_piece() > 1 or hi.n_piece() > 1:
         constant = _constant_bounds(alone)
         if constant is not None and constant[1] - constant[0] <= _FEW:

@@ -26,7 +26,7 @@ from ..sets.affine import Relation
 from ..sets.coordinates import coordinate_map
 from ..sets.expressions import Translator
 from ..sets.hulls import boxed
-from ..sets.isl import Frame, Map, Set, isl, plain, union_sets
+from ..sets.isl import Frame, Map, Set, coalesced, isl, plain, union_sets
 from ..sets.projections import outer_part
 from ..tree.around import are_fixed, as_dimensions, has_own_loops, renewed, with_times
 from ..tree.edits import map_children, map_stages, with_body, with_nests
@@ -197,7 +197,7 @@ class _Placer:
             ) and not self.model.program.is_recurrence(func)
             needed[func] = boxed(region) if slides else region
         # What is nearly convex may have been filled up, but by no iteration that there is not.
-        running = reduce(Set.union, iterations).coalesce()
+        running = coalesced(reduce(Set.union, iterations))
         made = [self._lifted(s, node, running) for s in self.model.part(names, needed)]
         if demand.fresh_depth < len(demand.times):
             for func in node.funcs:
@@ -225,13 +225,13 @@ class _Placer:
         dims = s.frame.dims
         made = replace(
             s, frame=Frame(self.model.params, (*names, *dims)),
-            domain=of_set(s.domain.intersect_params(running).coalesce()),
+            domain=of_set(coalesced(s.domain.intersect_params(running))),
             accesses=[], around=node.around,
         )  # fmt: skip
         for a in s.accesses:
             r = a.relation
             lifted = Relation(of_map(r.map), r.may, of_map(r.unbounded))
-            within = of_set(a.domain).intersect(made.domain).coalesce()
+            within = coalesced(of_set(a.domain).intersect(made.domain))
             made.accesses.append(replace(a, statement=made, relation=lifted, domain=within))
         return made
 
@@ -257,10 +257,10 @@ def _restrict(statement: Statement, computed: Set) -> None:
     """Runs the instances that compute some elements, { (around, element) }, and no others."""
     base, around = statement.base, len(statement.around)
     write = base.write.map.insert_dims(_IN, 0, around)
-    where = with_iteration(statement, write).intersect_range(computed).domain().coalesce()
+    where = coalesced(with_iteration(statement, write).intersect_range(computed).domain())
     where = plain(where)
     statement.domain = where
     statement.accesses[:] = [
-        replace(a, domain=b.domain.insert_dims(_SET, 0, around).intersect(where).coalesce())
+        replace(a, domain=coalesced(b.domain.insert_dims(_SET, 0, around).intersect(where)))
         for a, b in zip(statement.accesses, base.accesses, strict=True)
     ]

@@ -8,7 +8,7 @@ from functools import cache
 
 from ...lang.tensors.tensors import Func
 from ..model.statements import Statement
-from ..sets.isl import Map, Set
+from ..sets.isl import Map, Set, coalesced
 from ..tree.looptree import Alloc, Path, Produce, Seq, loops_of, nodes, produced
 from ..tree.times import ScheduledStage, alike, scheduled_stages, unordered
 from .storage_placement import storage_of, stored_depth
@@ -29,7 +29,7 @@ def precedence(tree: Seq) -> Before:
         result = pairs[0]
         for more in pairs[1:]:
             result = result.union(more)
-        return result.compute_divs().coalesce()
+        return coalesced(result.compute_divs())
 
     return before
 
@@ -84,7 +84,7 @@ def within_lives(tree: Seq, func: Func, before: Before) -> Before:
         result = pairs.subtract(pairs)
         for same in shared:
             result = result.union(pairs.intersect(same))
-        return result.compute_divs().coalesce()
+        return coalesced(result.compute_divs())
 
     return inside
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...lang.nodes.nodes import Node, Var, postorder
 from ..sets.coordinates import coordinate_map
-from ..sets.isl import BasicSet, Frame, Map, Set, dim_count, isl
+from ..sets.isl import BasicSet, Frame, Map, Set, coalesced, dim_count, isl
 from ..sets.projections import along
 from ..tree.extents import span_of
 from .demand import Demand
@@ -32,7 +32,7 @@ def first_iterations(elements: Set, frame: Frame, demand: Demand, early: bool) -
     first = _early(which) if early else which.lexmin()
     first = first.move_dims(_OUT, 0, _IN, 0, demand.fresh_depth)
     chosen = first.move_dims(_OUT, count, _IN, 0, own).range()
-    return chosen.apply(times.reverse()).coalesce()
+    return coalesced(chosen.apply(times.reverse()))
 
 
 def _ordering(demand: Demand) -> list[Node]:
@@ -54,7 +54,7 @@ def _early(needed: Map) -> Map:
     one. It is as good to begin with some iterations before the first, in which nothing else is
     done: so the formula that holds for most is taken for all, where it is never too late.
     """
-    exact = needed.lexmin().coalesce()
+    exact = coalesced(needed.lexmin())
     if exact.n_basic_map() < 2:
         return exact
     whole = needed.domain()

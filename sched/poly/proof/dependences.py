@@ -21,7 +21,7 @@ from ...records import dataclass
 from ..model.model import Model
 from ..model.statements import Access, Statement, iteration_and_element
 from ..sets.budget import BudgetExceeded, attempt
-from ..sets.isl import Map, Set, UnionMap, isl
+from ..sets.isl import Map, Set, UnionMap, coalesced, isl
 from ..tree.looptree import Tree, leaves
 from ..tree.time_maps import time_maps
 from ..tree.times import ScheduledStage, runs_before
@@ -269,7 +269,7 @@ def _split(
         plain = m.reset_tuple_id(isl.dim_type.in_).reset_tuple_id(isl.dim_type.out)
         if sink in sinks:
             plain = plain.intersect_range(sinks[sink])
-        plain = plain.intersect_params(model.context).gist_params(model.context).coalesce()
+        plain = coalesced(plain.intersect_params(model.context).gist_params(model.context))
         if not plain.is_empty():
             found.append((source, sink, plain))
     return found
@@ -302,7 +302,7 @@ def _ordered(
 
 
 def _plain(relation: Map, model: Model) -> Map:
-    return relation.coalesce().gist_params(model.context)
+    return coalesced(relation).gist_params(model.context)
 
 
 def flow_of_all_writes(model: Model, d: Dependence, tree: Tree) -> Map:

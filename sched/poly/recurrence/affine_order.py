@@ -20,7 +20,7 @@ from ..model.statements import Statement
 from ..sets.affine import affine_value
 from ..sets.expressions import Translator
 from ..sets.hulls import simple_hull
-from ..sets.isl import Map, Set, conditions_of
+from ..sets.isl import Map, Set, coalesced, conditions_of
 from ..tree.looptree import Loop, Seq, Tree, leaves
 from ..tree.stage import Stage, iterations, loop_map
 from ..tree.time_maps import time_maps
@@ -92,7 +92,7 @@ def _cut(s: Statement, group: set[Func], limit: int) -> list[Set]:
 def _divided(parts: Sequence[Set], where: Set) -> list[Set]:
     """The parts inside and outside of a set."""
     halves = [half for p in parts for half in (p.intersect(where), p.subtract(where))]
-    return [half.coalesce() for half in halves if not half.is_empty()]
+    return [coalesced(half) for half in halves if not half.is_empty()]
 
 
 def _attempt(model: Model, parts: Sequence[Part], pairs: Sequence[OrderConstraint]) -> Tree | None:
@@ -144,7 +144,7 @@ def _chosen(model: Model, s: Statement, parts: Sequence[tuple[Set, Node]]) -> No
         cases[same] = cases[same].union(domain) if same in cases else domain
     result, *others = cases
     for node in others:
-        where = _simplified(cases[node].coalesce(), s.domain.intersect_params(model.context))
+        where = _simplified(coalesced(cases[node]), s.domain.intersect_params(model.context))
         result = ix.select(
             Translator(symbols_by_name(model), s.loops).condition(where), node, result
         )
@@ -155,7 +155,7 @@ def _simplified(where: Set, within: Set) -> Set:
     """A set that is the same within another one; one convex piece if there is such a one."""
     hull = simple_hull(where)
     convex = hull.intersect(within).is_equal(where.intersect(within))
-    return (hull if convex else where).gist(within).coalesce()
+    return coalesced((hull if convex else where).gist(within))
 
 
 def _agree(s: Statement, domain: Set, a: Node, b: Node) -> bool:

@@ -21,7 +21,7 @@ from ...records import dataclass, replace
 from ..model.model import Model
 from ..model.statements import Access, Statement
 from ..sets.coordinates import coordinate_map
-from ..sets.isl import Map, equal_dims, isl
+from ..sets.isl import Map, coalesced, equal_dims, isl
 from ..sets.memo import Same
 from ..tree.edits import map_stages
 from ..tree.looptree import Loop, Tree
@@ -172,7 +172,7 @@ def _lexicographic(pairs: Map, first: int) -> Map:
 
 
 def _touched(model: Model, a: Access, b: Access) -> Map:
-    return a.map.apply_range(b.map.reverse()).intersect_params(model.context).coalesce()
+    return coalesced(a.map.apply_range(b.map.reverse()).intersect_params(model.context))
 
 
 def _unordered(

@@ -12,7 +12,7 @@ from ...lang.nodes.nodes import Node, Read, RVar, Var, postorder
 from ...lang.nodes.printer import expr_text
 from ...lang.nodes.typing import infer_condition
 from ..sets.expressions import Translator
-from ..sets.isl import BasicSet, Set, complement, dim_count, isl, val
+from ..sets.isl import BasicSet, Set, coalesced, complement, dim_count, isl, val
 from ..state.fields import in_terms_of
 from ..tree.edits import stages
 from .requirements import IndexCheck, Requirements, SizesNeeded
@@ -57,7 +57,7 @@ def reaches(a: Analysis) -> Iterator[tuple[Node, str]]:
         known = known.upper_bound_val(isl.dim_type.param, k, val(SIZE_LIMIT))
     for func, region in model.regions.items():
         if any(map(_has_multiples, region.get_basic_sets())):
-            far = _beyond(region, LOOP_LIMIT).intersect(known).coalesce()
+            far = coalesced(_beyond(region, LOOP_LIMIT).intersect(known))
             needed = None if far.is_empty() else names.condition(complement(far.gist(known)))
             if needed is not None:
                 yield needed, a.program.names[func]

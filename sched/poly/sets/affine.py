@@ -298,7 +298,7 @@ class AffineBuilder:
         if _is_bool(node):
             self.truth[node] = self._truth(node)
         else:
-            self.value[node] = self._value(node).coalesce()
+            self.value[node] = coalesced(self._value(node))
 
     def _truth(self, node: Node) -> Set:
         if node in self.names:
@@ -314,7 +314,7 @@ class AffineBuilder:
                     return compare_bools(op, x, y)
                 return COMPARE[op](self.value[a], self.value[b])
             case Op(op=op, operands=operands):
-                return LOGIC[op](*(self.truth[a] for a in operands)).coalesce()
+                return coalesced(LOGIC[op](*(self.truth[a] for a in operands)))
         raise InternalError(f"no truth value for {type(node).__name__}")
 
     def _value(self, node: Node) -> PwAff:

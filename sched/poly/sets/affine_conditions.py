@@ -8,7 +8,7 @@ from ...lang.tensors.trace import Trace
 from ...records import dataclass
 from .affine import AffineBuilder, are_integers
 from .affine_operators import COMPARE
-from .isl import Frame, Set
+from .isl import Frame, Set, coalesced
 
 
 @dataclass(frozen=True)
@@ -99,16 +99,16 @@ def _comparison(frame: Frame, op: str, operands: tuple[Node, ...], periods: bool
 
 
 def _both(frame: Frame, x: Condition, y: Condition) -> Condition:
-    where, exact = x.set.intersect(y.set).coalesce(), x.exact and y.exact
+    where, exact = coalesced(x.set.intersect(y.set)), x.exact and y.exact
     if x.fails is None and y.fails is None:
         return Condition(where, exact)
     fails = x.negated(frame).set.union(y.negated(frame).set)
-    return Condition(where, exact, fails.coalesce())
+    return Condition(where, exact, coalesced(fails))
 
 
 def _either(frame: Frame, x: Condition, y: Condition) -> Condition:
-    where, exact = x.set.union(y.set).coalesce(), x.exact and y.exact
+    where, exact = coalesced(x.set.union(y.set)), x.exact and y.exact
     if x.fails is None and y.fails is None:
         return Condition(where, exact)
     fails = x.negated(frame).set.intersect(y.negated(frame).set)
-    return Condition(where, exact, fails.coalesce())
+    return Condition(where, exact, coalesced(fails))

@@ -11,7 +11,7 @@ from ...lang.nodes.nodes import Node, integer
 from ...records import dataclass
 from .expressions import Translator
 from .hulls import MANY
-from .isl import Aff, BasicSet, Constraint, Set, isl
+from .isl import Aff, BasicSet, Constraint, Set, coalesced, isl
 
 _SET = isl.dim_type.set
 
@@ -44,7 +44,7 @@ def parts_of(iterations: Set, known: Set, axis: int) -> list[PartBounds]:
         found = _nearest(found, iterations, axis)
         if not _may_be_far(found, axis):
             return [PartBounds(*found)]
-    pieces = iterations.remove_divs().coalesce().get_basic_sets()
+    pieces = coalesced(iterations.remove_divs()).get_basic_sets()
     parts = [bounds_of(piece, axis) for piece in pieces]
     if found is not None and (not all(map(all, parts)) or _are_among(found, parts, axis)):
         return [PartBounds(*found)]
@@ -148,7 +148,7 @@ def described_by(
 
 def hull_of(iterations: Set) -> BasicSet:
     """One convex set without existentials around the iterations."""
-    whole = iterations.coalesce()
+    whole = coalesced(iterations)
     if whole.n_basic_set() == 1:
         only = whole.get_basic_sets()[0]
         if int(only.dim(isl.dim_type.div)) == 0:

@@ -11,7 +11,7 @@ from ...lang.nodes.dtypes import bool_, int64
 from ...lang.nodes.nodes import Const, Node, Op, Param, integer
 from .coordinates import FARTHEST, Terms
 from .intervals import declared_range
-from .isl import Aff, BasicSet, Constraint, PwAff, Set, isl, val
+from .isl import Aff, BasicSet, Constraint, PwAff, Set, coalesced, isl, val
 
 _PARAM, _SET, _DIV = isl.dim_type.param, isl.dim_type.set, isl.dim_type.div
 
@@ -154,7 +154,7 @@ class Translator:
             where = Set.from_params(where)
         pieces = []
         # Pieces that are put together may lose what their divs are.
-        for piece in where.compute_divs().coalesce().compute_divs().get_basic_sets():
+        for piece in coalesced(where.compute_divs()).compute_divs().get_basic_sets():
             found = self.basic(piece)
             if found is None:
                 return None
@@ -173,7 +173,7 @@ class Translator:
         """A piecewise value; `otherwise` where no piece holds, unless pieces cover all points at
         which the value is used (`known`)."""
         result = otherwise
-        each = [(self.condition(where), aff) for where, aff in value.coalesce().get_pieces()[::-1]]
+        each = [(self.condition(where), aff) for where, aff in coalesced(value).get_pieces()[::-1]]
         pieces = [(where, aff) for where, aff in each if where is not _FALSE]
         if known is not None and pieces and known.is_subset(value.domain()):
             result, pieces = self.aff(pieces[0][1]), pieces[1:]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .isl import Aff, BasicSet, Map, PwAff, Set, Val, dim_count, is_bounded, isl
+from .isl import Aff, BasicSet, Map, PwAff, Set, Val, coalesced, dim_count, is_bounded, isl
 from .products import end_alike
 from .projections import along
 
@@ -44,12 +44,12 @@ def filled(where: Set, context: Set, exact: bool) -> Set:
     if where.n_basic_set() <= 1:
         return where
     if _is_strided(where):
-        where = where.detect_equalities().coalesce()
+        where = coalesced(where.detect_equalities())
     count, strided = where.n_basic_set(), _is_strided(where)
     pieces = where.get_basic_sets()
     hull = simple_hull(where)
     # Where nothing is needed nothing is computed: there it could only be out of bounds.
-    inhabited = where.params().intersect(context).coalesce().gist(context).coalesce()
+    inhabited = coalesced(coalesced(where.params().intersect(context)).gist(context))
     if inhabited.n_basic_set() > 1:
         inhabited = simple_hull(inhabited)
     hull = hull.intersect_params(inhabited).gist_params(context)
@@ -107,12 +107,12 @@ def _within_bounds(where: Set, hull: Set, axes: Sequence[int], most: int = PIECE
         for beyond in (at_most, at_most.reverse()):
             side = line.apply(beyond).remove_divs()
             around = simple_hull(side)
-            side = side.drop_constraints_not_involving_dims(isl.dim_type.set, 0, 1).coalesce()
+            side = coalesced(side.drop_constraints_not_involving_dims(isl.dim_type.set, 0, 1))
             if side.n_basic_set() > 1 and not _far_axes(around, side):
                 side = around
             side, around = (_at_axis(end, k, dim_count(where)) for end in (side, around))
-            within = made.intersect(side).coalesce()
-            made = within if within.n_basic_set() <= most else made.intersect(around).coalesce()
+            within = coalesced(made.intersect(side))
+            made = within if within.n_basic_set() <= most else coalesced(made.intersect(around))
     return made
 
 
@@ -207,7 +207,7 @@ def boxed(where: Set) -> Set:
     frame = isl.LocalSpace.from_space(where.get_space())
     for k in range(count):
         x = PwAff(Aff.var_on_domain(frame, isl.dim_type.set, k))
-        alone = along(where, k).coalesce()
+        alone = coalesced(along(where, k))
         lo, hi = where.dim_min(k), where.dim_max(k)
         bounds = [v.insert_domain(where.get_space()) for v in (lo, hi)]
         inside = x.ge_set(bounds[0]).intersect(x.le_set(bounds[1]))

@@ -150,30 +150,40 @@ def coalesced(pieces: Pieces) -> Pieces:
     """The same in fewer pieces; as it is where isl fails at that, as it does in rare cases. A
     budget that is spent shows at the next question.
 
-    Of the pieces of a projection many may be empty, or there twice. Where they are hundreds, isl
-    has been seen to end the process at that; a union leaves them out.
+    All of polysched asks this and never isl itself, which can end the process at three pieces:
+    when it makes one piece of two that have no integer points, it may notice then that there are
+    none, and it compares this piece with others as if it had some.
     """
     try:
-        if isinstance(pieces, Map) and int(pieces.n_basic_map()) > _MANY:
-            pieces = pieces.union(Map.empty(pieces.get_space()))
-        elif isinstance(pieces, Set) and int(pieces.n_basic_set()) > _MANY:
-            pieces = pieces.union(Set.empty(pieces.get_space()))
+        _find_empty(pieces)
         return pieces.coalesce()
     except isl.Error:
         return pieces
 
 
-_MANY = 64
+def _find_empty(pieces: Map | Set | PwAff) -> None:
+    """Asks of each of several pieces whether it is empty. isl notes the answer with the piece, and
+    leaves out first what it knows to be empty when it coalesces."""
+    if isinstance(pieces, PwAff):
+        for where, _ in () if pieces.isa_aff() else pieces.get_pieces():
+            _find_empty(where)
+    elif isinstance(pieces, Map):
+        if pieces.n_basic_map() > 1:
+            for piece in pieces.get_basic_maps():
+                piece.is_empty()
+    elif pieces.n_basic_set() > 1:
+        for part in pieces.get_basic_sets():
+            part.is_empty()
 
 
 def union_sets(sets: Sequence[Set], empty: Set) -> Set:
     """The coalesced union."""
-    return reduce(Set.union, sets, empty).coalesce()
+    return coalesced(reduce(Set.union, sets, empty))
 
 
 def union_maps(maps: Sequence[Map]) -> Map:
     """The coalesced union of some maps, of which there is one at least."""
-    return reduce(Map.union, maps).coalesce() if len(maps) > 1 else maps[0]
+    return coalesced(reduce(Map.union, maps)) if len(maps) > 1 else maps[0]
 
 
 def complement(where: Set) -> Set:
@@ -183,15 +193,15 @@ def complement(where: Set) -> Set:
     to read or to evaluate. Coalescing after each piece keeps the product of all of them small.
     """
     result = Set.universe(where.get_space())
-    for piece in where.coalesce().get_basic_sets():
+    for piece in coalesced(where).get_basic_sets():
         if int(piece.dim(isl.dim_type.div)):
-            result = result.subtract(Set.from_basic_set(piece)).coalesce()
+            result = coalesced(result.subtract(Set.from_basic_set(piece)))
             continue
         outside = Set.empty(where.get_space())
         for c in piece.get_constraints():
             one = Set.from_basic_set(BasicSet.from_constraint(c))
             outside = outside.union(one.complement())
-        result = result.intersect(outside).coalesce()
+        result = coalesced(result.intersect(outside))
     return result
 
 
@@ -231,7 +241,7 @@ def compute_schedule(constraints: isl.ScheduleConstraints) -> UnionMap | None:
 def plain(where: Set) -> Set:
     """The set without existentials that have no known value, where dropping them changes nothing:
     isl takes minutes for operations on sets that have many."""
-    made = where.remove_unknown_divs().coalesce()
+    made = coalesced(where.remove_unknown_divs())
     return made if made.is_subset(where) else where
 
 

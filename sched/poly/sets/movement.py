@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .isl import Map, Set, isl, val
+from .isl import Map, Set, coalesced, isl, val
 
 _IN, _OUT, _SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
@@ -12,7 +12,7 @@ _IN, _OUT, _SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 def coordinate(elements: Map, axis: int) -> Map:
     """{ x -> y along an axis }"""
     rest = int(elements.dim(_OUT)) - axis - 1
-    return elements.project_out(_OUT, axis + 1, rest).project_out(_OUT, 0, axis).coalesce()
+    return coalesced(elements.project_out(_OUT, axis + 1, rest).project_out(_OUT, 0, axis))
 
 
 def pairs_of(coordinates: Map) -> Set:

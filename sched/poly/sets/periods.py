@@ -8,7 +8,7 @@ known exactly; beyond, only what their operators say of them.
 from __future__ import annotations
 
 from ...lang.nodes.quotients import Quotient
-from .isl import Frame, PwAff, Set, union_sets, val
+from .isl import Frame, PwAff, Set, coalesced, union_sets, val
 
 FIRST, LAST = -1, 1
 """The periods in which they are affine: the one of the size itself, and its neighbours. Two more
@@ -56,7 +56,7 @@ def values(found: Quotient, frame: Frame, x: PwAff, dividend: PwAff, divisor: Pw
             case _:
                 value = _times(begin, found.times)
         result = result.union(inside.intersect(x.eq_set(value)))
-    return result.coalesce()
+    return coalesced(result)
 
 
 def possible(found: Quotient, frame: Frame, x: PwAff, dividend: PwAff, divisor: PwAff) -> Set:

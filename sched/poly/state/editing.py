@@ -16,7 +16,7 @@ from ..model.statements import Statement
 from ..program.rewrites import fresh
 from ..sets.affine import why_not_affine
 from ..sets.affine_conditions import condition
-from ..sets.isl import Set
+from ..sets.isl import Set, coalesced
 from ..tree.edits import At, loops_around, nest_of, stages
 from ..tree.looptree import Accumulator, Produce, Seq, Tree, leaves, loops_of
 from ..tree.stage import Stage
@@ -213,7 +213,7 @@ class Editing:
 
         Refuses what holds only where the loop does not run at all.
         """
-        known = allowed.intersect(self.context).coalesce()
+        known = coalesced(allowed.intersect(self.context))
         allowed = known.gist(self.context)
         if all(s.instances.intersect_params(known).is_empty() for s in stages(at.loop)):
             raise self.malformed(

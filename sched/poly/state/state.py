@@ -9,7 +9,7 @@ from ...lang.errors.errors import ScheduleError, Span
 from ...lang.nodes.nodes import Const, Node, Op, Size, integer
 from ...lang.tensors.tensors import Func
 from ...records import dataclass
-from ..sets.isl import Set
+from ..sets.isl import Set, coalesced
 from ..tree.hints import Prefetch
 from ..tree.looptree import Seq
 from ..tree.memory import Memory, Window
@@ -48,7 +48,7 @@ class State:
     def assumed(self, context: Set) -> Set:
         """The sizes of a context that meet the assumptions."""
         for a in self.assumptions:
-            context = context.intersect(a.allowed).coalesce()
+            context = coalesced(context.intersect(a.allowed))
         return context
 
     @property

@@ -12,7 +12,7 @@ from ..sets.axis_bounds import bounds_of, hull_of, rest_of
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.expressions import Translator
 from ..sets.hulls import MANY, range_of, small_sizes
-from ..sets.isl import Aff, Frame, PwAff, Set, isl, union_sets
+from ..sets.isl import Aff, Frame, PwAff, Set, coalesced, isl, union_sets
 from ..sets.projections import along, by_outer, outermost
 from .stage import Stage, iterations
 
@@ -129,11 +129,11 @@ def local_extent(
         most: the largest constant extent. One beyond that would be the range of an index type, or
             what only the largest sizes need.
     """
-    line = along(touched, axis, depth).coalesce()
+    line = coalesced(along(touched, axis, depth))
     if line.is_empty():
         return ix.ZERO, ix.ZERO
     by_loops = by_outer(line, depth)
-    lowest = by_loops.lexmin_pw_multi_aff().get_pw_aff(0).gist(by_loops.domain()).coalesce()
+    lowest = coalesced(by_loops.lexmin_pw_multi_aff().get_pw_aff(0).gist(by_loops.domain()))
     best: tuple[PwAff, int] | None = None
     for _, aff in lowest.get_pieces():
         start = PwAff(aff)

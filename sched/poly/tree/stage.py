@@ -82,7 +82,7 @@ class Stage:
             tile = frame.dim(var.name).scale_down_val(sets.val(factor)).floor()
             others = [frame.dim(name) for k, name in enumerate(frame.dims) if k != at]
             tiles = sets.relation([*others, tile], frame)
-            found = found.apply(tiles).apply(tiles.reverse()).coalesce()
+            found = sets.coalesced(found.apply(tiles).apply(tiles.reverse()))
         return found
 
 
@@ -140,4 +140,4 @@ def _loop_map(stage: Stage, chosen: Sequence[int]) -> Map:
 def iterations(stage: Stage, context: Set | None = None) -> Set:
     """The coordinates that the loops around a stage must visit for it, at some sizes."""
     found = stage.padded.apply(loop_map(stage))
-    return (found if context is None else found.intersect_params(context)).coalesce()
+    return sets.coalesced(found if context is None else found.intersect_params(context))

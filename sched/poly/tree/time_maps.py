@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ..model.statements import Statement
-from ..sets.isl import Map, PwAff, relation
+from ..sets.isl import Map, PwAff, coalesced, relation
 from .looptree import Loop, Path, Tree, leaves
 from .stage import Stage
 
@@ -31,7 +31,7 @@ def time_maps(tree: Tree, statements: Collection[Statement] | None = None) -> di
         entries = [frame.constant(x) if isinstance(x, int) else x for x in (time[k] for k in kept)]
         made = relation(entries, frame).intersect_domain(stage.instances)
         s = stage.statement
-        times[s] = times[s].union(made).coalesce() if s in times else made
+        times[s] = coalesced(times[s].union(made)) if s in times else made
     return times
 
 

@@ -3,6 +3,9 @@ for the rest there is no answer, as where a budget is spent."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -58,3 +61,44 @@ def test_a_mirror_at_which_isl_ended_the_process() -> None:
     f[i] = ps.boundary.mirror(a)[i % 4, n - 1 - i]
     given = np.arange(40, dtype=np.uint32).reshape(5, 8)
     assert np.array_equal(ps.Schedule(f).compile()(given), given[[0, 1, 2, 3, 0], [4, 3, 2, 1, 0]])
+
+
+#: Of three pieces two have no point. isl does not see it of either, but of the piece that it makes
+#: of both, and what it asks of that next ends the process.
+PIECES = """
+import islpy as isl
+from polysched.poly.sets.isl import PwAff, coalesced
+
+def aff(text):
+    return isl.Aff("[n] -> { [i, j] -> [(" + text + ")] }")
+
+def piece(zero, *rest):
+    # Not from text: isl simplifies what it reads.
+    found = [aff(text).zero_basic_set() for text in zero]
+    found += [aff(text).ge_basic_set(aff("0")) for text in rest]
+    whole = found[0]
+    for one in found[1:]:
+        whole = whole.intersect(one)
+    return isl.Set.from_basic_set(whole)
+
+zero = ["i - j + 4 * floor((-i + j) / 4)"]
+rest = ["1 - n", "j", "n - 1 - j", "i - n", "1 + 2 * n - i"]
+pieces = piece(zero, *rest, "1 - i + 4 * floor(i / 4)")
+pieces = pieces.union_disjoint(piece(zero, *rest, "-2 + i - 4 * floor(i / 4)"))
+pieces = pieces.union_disjoint(piece([], "-1 + n - i"))
+assert pieces.n_basic_set() == 3
+"""
+
+
+@pytest.mark.parametrize("kind", ["set", "map", "function"])
+def test_two_pieces_without_points_and_one_with_some(kind: str) -> None:
+    """Three pieces of a Set, a Map and a PwAff at which isl itself ends the process."""
+    asked = {
+        "set": "found = coalesced(pieces)",
+        "map": "found = coalesced(isl.Map.from_range(pieces)).range()",
+        "function": "found = coalesced(PwAff.alloc(pieces, aff('i'))).domain()",
+    }[kind]
+    told = "assert str(found) == '[n] -> { [i, j] : i < n }', found"
+    command = [sys.executable, "-P", "-c", f"{PIECES}\n{asked}\n{told}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
