@@ -15,7 +15,7 @@ from typing import Any, Literal, overload
 from ..codegen.llvm.binding import LLVM_VERSION
 from ..codegen.runtime.threads import get_num_threads
 from ..lang.errors.errors import PolyschedError
-from ..lang.errors.frames import bounded
+from ..lang.errors.frames import bounded, flag
 from ..lang.nodes.dtypes import float32, float64
 from ..poly.sets.isl import isl
 from ..targets.facts import Machine, machine
@@ -78,8 +78,9 @@ def show_versions(as_dict: bool = False) -> dict[str, dict[str, Any]] | None:
             a dict for each of "versions", "system", "target", "threads", "extras" and
             "environment".
     """
+    wanted = flag("as_dict", as_dict)
     found = system_facts()
-    if as_dict:
+    if wanted:
         return found
     print(_text(found))
     return None

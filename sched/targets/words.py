@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from keyword import iskeyword
+from numbers import Integral
 from typing import Any
 
 from ..lang.errors.errors import LanguageError, LanguageTypeError
@@ -136,9 +137,9 @@ tile_columns = Word("tile_columns")
 
 def cache_elements(level: int) -> Word:
     """How many elements the cache of a level holds: of 1, 2 or 3, or of the last that there is."""
-    if level not in (1, 2, 3) or isinstance(level, bool):
+    if isinstance(level, bool) or not isinstance(level, Integral) or level not in (1, 2, 3):
         raise LanguageError(f"there is no cache {level!r}", hint="1, 2 or 3: 1 is next to the core")
-    return Word("cache_elements", (level,))
+    return Word("cache_elements", (int(level),))
 
 
 def rows_beside(vectors: int) -> Word:

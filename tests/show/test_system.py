@@ -97,6 +97,12 @@ def test_features_that_are_missing_are_not_listed() -> None:
 
 
 # show_versions ----------------------------------------------------------------------------------
+def test_versions_as_what_is_no_flag() -> None:
+    said = r"^as_dict is True or False, not of type ndarray"
+    with pytest.raises(ps.LanguageTypeError, match=said):
+        ps.show_versions(np.ones(3))  # type: ignore[call-overload]
+
+
 def test_it_prints_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
     assert ps.show_versions() is None
     printed = capsys.readouterr().out

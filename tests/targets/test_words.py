@@ -6,6 +6,7 @@ import copy
 import json
 import pickle
 
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
@@ -96,6 +97,8 @@ def test_only_words_and_integers_go_together(other: object) -> None:
 def test_there_are_three_caches() -> None:
     with pytest.raises(ps.LanguageError, match="there is no cache 4"):
         cache_elements(4)
+    with pytest.raises(ps.LanguageError, match=r"^there is no cache array"):
+        cache_elements(np.ones(3))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("vectors", [0, -1, True, "2"])

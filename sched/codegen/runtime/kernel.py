@@ -10,7 +10,7 @@ from ...forks import reentrant
 from ...lang.arithmetic.evaluate import Scalar, compile_nodes
 from ...lang.call.binding import Binder, Binding
 from ...lang.errors.errors import PolyschedError
-from ...lang.errors.frames import bounded, cut
+from ...lang.errors.frames import bounded, cut, flag
 from ...lang.errors.suggest import Suggesting
 from ...lang.nodes.dtypes import Array
 from ...lang.nodes.nodes import Param, postorder
@@ -31,7 +31,7 @@ from .native_calls import NativeCalls
 from .preconditions import Preconditions
 from .python_api import Callable, native_calls
 from .reported import Reported
-from .scheduled import Scheduled
+from .scheduled import Scheduled, scheduled
 from .variant import Prepared, Variant
 
 if TYPE_CHECKING:
@@ -71,9 +71,9 @@ class Kernel(Suggesting, Callable, Reported, Shown):
             first: passes before all others.
             later: whether it is compiled when it is first called.
         """
-        self._schedule = schedule
+        self._schedule = schedule = scheduled(schedule)
         self._program = program = schedule.base
-        self._checks = checks
+        self._checks = flag("checks", checks)
         self._first = first
         self._target = target or schedule.target
         why = cannot_run(self._target)

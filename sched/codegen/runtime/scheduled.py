@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ...lang.errors.errors import LanguageTypeError
 from ...lang.nodes.nodes import Node
 from ...lang.program.program import Program
 from ...steps import Log
@@ -60,3 +61,13 @@ class Scheduled(Protocol):
 
     def of(self, program: Program) -> Scheduled:
         """The same schedule for another program."""
+
+
+def scheduled(given: object) -> Any:
+    """What a kernel is compiled from, where it is that."""
+    if isinstance(getattr(given, "base", None), Program):
+        return given
+    raise LanguageTypeError(
+        f"a Kernel is made from a Schedule, not from what has type {type(given).__name__}",
+        hint="ps.Schedule(f).compile() makes one",
+    )

@@ -146,6 +146,15 @@ def misused(function: Callable[..., Any], said: str) -> LanguageTypeError:
     return LanguageTypeError(f"{shown}() {what}", hint=hint)
 
 
+def flag(name: str, given: object) -> bool:
+    """True or False, as an argument brings it."""
+    if isinstance(given, bool) or type(given).__name__ in ("bool", "bool_"):
+        return bool(given)
+    plain = given is None or isinstance(given, str | int | float)
+    found = repr(given) if plain else f"of type {type(given).__name__}"
+    raise LanguageTypeError(f"{name} is True or False, not {found}", hint=f"{name}=True")
+
+
 class Bounded(AbstractContextManager[T]):
     """A context manager at the boundary: errors raised at its end have no frames of ours."""
 

@@ -108,7 +108,7 @@ PROGRAMS: Mapping[str, Kind] = {
     "PS0122": Kind(
         "a function of the language is called with other arguments than it takes",
         "lang.errors.frames lang.expr.functions lang.tensors.boundary lang.tensors.trace "
-        "lang.program.compute lang.program.requirements",
+        "lang.program.compute lang.program.requirements codegen.runtime.scheduled",
     ),
     "PS0123": Kind("subscripts of einsum do not fit its operands", "lang.program.einsum"),
     "PS0124": Kind(

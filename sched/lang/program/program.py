@@ -24,7 +24,7 @@ from ..tensors.tensors import Const, Func, Input
 from . import params
 from .groups import check_recurrence, demand_order, follows_itself
 from .order import order
-from .requirements import Requirement, adopt
+from .requirements import Requirement, adopt, listed
 from .signature import (
     argument_names,
     call_signature,
@@ -105,7 +105,7 @@ class Program(Travelling, Shown):
         for group in self.recurrences:
             check_recurrence(group)
         given = (r for f in self.funcs for r in f.requirements)
-        self.requirements = tuple(dict.fromkeys((*requirements, *given)))
+        self.requirements = tuple(dict.fromkeys((*listed(requirements), *given)))
         self.inputs = ordered_inputs(args, self.arguments(), span)
         self.consts = tuple(
             dict.fromkeys(t for t in self._tensors_mentioned() if isinstance(t, Const))

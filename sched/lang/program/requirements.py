@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 
 from ...records import dataclass
@@ -33,6 +33,18 @@ class Requirement(Travelling):
         named = (n.name for n in found if isinstance(n, nodes.Size))
         given = (n for n in found if isinstance(n, nodes.Param))
         return all(n in sizes for n in named) and all(n in params for n in given)
+
+
+def listed(given: object) -> tuple[Requirement, ...]:
+    """The preconditions that a program is given besides those of its Funcs."""
+    found = tuple(given) if isinstance(given, Iterable) else (given,)
+    for one in found:
+        if not isinstance(one, Requirement):
+            raise LanguageTypeError(
+                f"one of the requirements of a program has type {type(one).__name__}",
+                hint="write ps.require(n > 2) before the Func: its program has it then",
+            )
+    return found
 
 
 class _Recent(threading.local):

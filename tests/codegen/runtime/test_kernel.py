@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -289,3 +290,28 @@ def test_what_does_not_fit_into_memory() -> None:
     h[i] = g[i, i] + g[i, 7]
     as_written = ps.Schedule.default(h).compile()
     assert "intermediate results" in refusal(lambda: as_written(n=2**28))
+
+
+NO_FLAGS = [(np.ones(3), "of type ndarray"), ("x", "'x'"), (1, "1"), (None, "None")]
+
+
+@pytest.mark.parametrize(("given", "said"), NO_FLAGS)
+def test_a_flag_is_true_or_false(given: Any, said: str) -> None:
+    schedule = ps.Schedule(stencil())
+    with pytest.raises(ps.LanguageError, match=f"^checks is True or False, not {said}"):
+        schedule.compile(checks=given)
+
+
+def test_a_flag_of_numpy_is_one() -> None:
+    assert ps.Schedule(stencil()).compile(checks=np.bool_(False))(image()).shape == (7, 7)
+
+
+def test_a_kernel_of_no_schedule() -> None:
+    with pytest.raises(ps.LanguageError, match=r"^a Kernel is made from a Schedule, .* type int"):
+        ps.Kernel(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("given", [True, (n > 2,)])
+def test_what_is_no_requirement(given: Any) -> None:
+    with pytest.raises(ps.LanguageError, match=r"^one of the requirements of a program has type"):
+        ps.Program((stencil(),), requirements=given)
