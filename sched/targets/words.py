@@ -137,7 +137,8 @@ tile_columns = Word("tile_columns")
 
 def cache_elements(level: int) -> Word:
     """How many elements the cache of a level holds: of 1, 2 or 3, or of the last that there is."""
-    if isinstance(level, bool) or not isinstance(level, Integral) or level not in (1, 2, 3):
+    given: Any = level
+    if isinstance(given, bool) or not isinstance(given, Integral) or given not in (1, 2, 3):
         raise LanguageError(f"there is no cache {level!r}", hint="1, 2 or 3: 1 is next to the core")
     return Word("cache_elements", (int(level),))
 
