@@ -1957,7 +1957,12 @@ FAULTS = (
     ),
     Fault(
         "loops with loops inside are innermost", "show/reporting/code_loops.py",
-        "if any(other in body for other in bodies if other != head):", "if False:",
+        "any(other in body for other in bodies if other != head):", "False:",
+        ("tests/show/reporting/test_code_facts.py",),
+    ),
+    Fault(
+        "loops that are entered beside the one inside are innermost",
+        "show/reporting/code_loops.py", "if head in around or", "if",
         ("tests/show/reporting/test_code_facts.py",),
     ),
     Fault(
