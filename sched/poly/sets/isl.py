@@ -163,17 +163,23 @@ def coalesced(pieces: Pieces) -> Pieces:
 
 def _find_empty(pieces: Map | Set | PwAff) -> None:
     """Asks of each of several pieces whether it is empty. isl notes the answer with the piece, and
-    leaves out first what it knows to be empty when it coalesces."""
+    leaves out first what it knows to be empty when it coalesces. Of hundreds most are there twice,
+    or empty beyond doubt: isl drops these in place when it compares the whole with something."""
     if isinstance(pieces, PwAff):
         for where, _ in () if pieces.isa_aff() else pieces.get_pieces():
             _find_empty(where)
     elif isinstance(pieces, Map):
+        if pieces.n_basic_map() > _MANY:
+            pieces.plain_is_equal(Map.empty(pieces.get_space()))
         if pieces.n_basic_map() > 1:
             for piece in pieces.get_basic_maps():
                 piece.is_empty()
     elif pieces.n_basic_set() > 1:
         for part in pieces.get_basic_sets():
             part.is_empty()
+
+
+_MANY = 64
 
 
 def union_sets(sets: Sequence[Set], empty: Set) -> Set:
