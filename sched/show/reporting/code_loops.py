@@ -53,7 +53,7 @@ def innermost_loops(function: AsmFunction, arch: str) -> tuple[CodeLoop, ...]:
     bodies, around = _loops(blocks), _around_others(blocks)
     found = []
     for head, body in sorted(bodies.items()):
-        if head in around or any(other in body for other in bodies if other != head):
+        if head in around:
             continue
         lines = [
             x
