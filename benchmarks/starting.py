@@ -19,8 +19,7 @@ STARTUP = "startup"
 
 PROCESSES = 5
 
-_OF_OURS = """
-import numpy as np, polysched as ps
+_DEFINE = """
 n, m, l = ps.sizes("n m l")
 A, B = ps.Input("A", ps.float32, (n, l)), ps.Input("B", ps.float32, (l, m))
 i, j = ps.vars("i j")
@@ -30,6 +29,7 @@ C[i, j] = 0.0
 C[i, j] += A[i, k] * B[k, j]
 a, b = np.ones((256, 256), "f4"), np.ones((256, 256), "f4")
 """
+_OF_OURS = "import numpy as np, polysched as ps" + _DEFINE
 _BARE = _OF_OURS + "assert C(A=a, B=b)[0, 0] == 256\n"
 _AS_WRITTEN = _OF_OURS + "assert ps.Schedule(C).compile()(A=a, B=b)[0, 0] == 256\n"
 _IMPORTS = "import numpy as np, polysched as ps\nps.Schedule, ps.Kernel\n"
@@ -147,16 +147,6 @@ wall, cpu = end[0] - start[0], end[1] - start[1]
 {again}
 late = [x for x in sys.modules if x not in known]
 print(json.dumps([wall, cpu, late, kernel.cached]))
-"""
-_DEFINE = """
-n, m, l = ps.sizes("n m l")
-A, B = ps.Input("A", ps.float32, (n, l)), ps.Input("B", ps.float32, (l, m))
-i, j = ps.vars("i j")
-k = ps.RVar("k", 0, l)
-C = ps.Func("C", (n, m))
-C[i, j] = 0.0
-C[i, j] += A[i, k] * B[k, j]
-a, b = np.ones((512, 512), "f4"), np.ones((512, 512), "f4")
 """
 _CHAIN = """
 n, m = ps.sizes("n m")
