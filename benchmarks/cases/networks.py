@@ -18,20 +18,25 @@ import polysched as ps
 from polysched.targets.words import Number
 
 
-def times_sigmoid(v: ps.Expr, x: ps.Expr) -> ps.Expr:
-    return v * ps.sigmoid(x)
+def cubic(v: ps.Expr, factor: float = (8 / np.pi) ** 0.5) -> ps.Expr:
+    """factor (v + 0.044715 v^3)"""
+    return v * (factor + factor * 0.044715 * (v * v))
 
 
-def by_exponential(v: ps.Expr, x: ps.Expr) -> ps.Expr:
-    """v sigmoid(x) in one operator less than with `ps.fast_sigmoid`."""
-    return v / (1.0 + ps.fast_exp(-x))
+def by_sigmoid(v: ps.Expr) -> ps.Expr:
+    return v * ps.sigmoid(cubic(v))
 
 
-def gelu(gated: Callable[[ps.Expr, ps.Expr], ps.Expr] = times_sigmoid) -> ps.Func:
+def by_exponential(v: ps.Expr) -> ps.Expr:
+    """The same in two operators less than with `ps.fast_sigmoid`: the sign is in the constants."""
+    return v / (1.0 + ps.fast_exp(cubic(v, -((8 / np.pi) ** 0.5))))
+
+
+def gelu(of: Callable[[ps.Expr], ps.Expr] = by_sigmoid) -> ps.Func:
     """gelu(X + b), by the tanh formula of Hendrycks and Gimpel: 1 + tanh x = 2 sigmoid(2 x).
 
     Args:
-        gated: what makes v sigmoid(x) of v and x.
+        of: what makes gelu(v) of v.
     """
     n, m = ps.sizes("n m")
     X = ps.Input("X", ps.float32, (n, m))
@@ -39,9 +44,7 @@ def gelu(gated: Callable[[ps.Expr, ps.Expr], ps.Expr] = times_sigmoid) -> ps.Fun
     i, j = ps.vars("i j")
 
     Y = ps.Func("Y", (n, m))
-    v = X[i, j] + b[j]
-    factor = (8 / np.pi) ** 0.5
-    Y[i, j] = gated(v, v * (factor + factor * 0.044715 * (v * v)))
+    Y[i, j] = of(X[i, j] + b[j])
     return Y
 
 
@@ -102,7 +105,7 @@ def gelu_rows(s: ps.Schedule) -> None:
 
 
 def fast_gelu_rows(s: ps.Schedule) -> None:
-    y = s["Y"].parallel("i").vectorize("j", ps.native).unroll("j", 2).stream()
+    y = s["Y"].parallel("i").vectorize("j", 4 * ps.native).stream()
     y.prefetch("X", "j", AHEAD // 4)
 
 
