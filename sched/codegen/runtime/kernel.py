@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...cached import cached_property
+from ...cached import cached_property, of_instances
 from ...forks import reentrant
 from ...lang.arithmetic.evaluate import Scalar, compile_nodes
 from ...lang.call.binding import Binder, Binding
@@ -35,6 +35,8 @@ from .scheduled import Scheduled, scheduled
 from .variant import Prepared, Variant
 
 if TYPE_CHECKING:
+    from inspect import Signature
+
     from .. import lower
     from ..lower import Lowered, Pass
 else:
@@ -100,8 +102,6 @@ class Kernel(Suggesting, Callable, Reported, Shown):
         self._preconditions = Preconditions(self._terms.requirements, program)
         if not later:
             self._variant(False)
-        self.signature = program.signature()
-        self.__signature__ = program.call_signature()
         self.__name__ = "_".join(f.name for f in program.outputs)
 
     # calling ----------------------------------------------------------------------------------
@@ -305,6 +305,14 @@ class Kernel(Suggesting, Callable, Reported, Shown):
         return cls(schedule, checks=checks, target=target)
 
     # looking ----------------------------------------------------------------------------------
+    @cached_property
+    def signature(self) -> str:
+        return self._program.signature()
+
+    @of_instances
+    def __signature__(self) -> Signature:
+        return self._program.call_signature()
+
     @property
     def cached(self) -> bool:
         found = list(self._variants.values())
