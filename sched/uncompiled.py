@@ -86,7 +86,7 @@ class _Given:
         self._first = {f.name: f.default for f in every}
         made: list[tuple[str, Any]] = [(f.name, f.default_factory) for f in every if _is_made(f)]
         self._made = made
-        #: What `_missing` has found, by how many arguments are given by position, and which by name.
+        #: What `_missing` has found, by how many arguments are given by position and which by name.
         self._ways: dict[tuple[Any, ...], Any] = {}
         self.is_checked = hasattr(cls, "__post_init__")
         held = [getattr(cls, f.name, None) for f in every]

@@ -34,9 +34,16 @@ def _initialise(is_native: bool) -> None:
     # `initialize()` raises in the releases we support: LLVM's core needs it no more.
     if is_native:
         llvm.initialize_native_target()
-        llvm.initialize_native_asmprinter()
     else:
         llvm.initialize_all_targets()
+
+
+@functools.cache
+def _initialise_printers(is_native: bool) -> None:
+    """For whoever emits code: one that links only, as of a kernel from disk, does without."""
+    if is_native:
+        llvm.initialize_native_asmprinter()
+    else:
         llvm.initialize_all_asmprinters()
 
 
@@ -55,6 +62,7 @@ def _talking_machine(target: Target) -> Any:
 
 
 def _new_target_machine(target: Target) -> Any:
+    _initialise_printers(target.arch == this_machine().arch)
     return _machine(target, target.cpu, target.feature_text)
 
 
