@@ -112,7 +112,7 @@ class _Given:
         """The fields that functions make where so many arguments are given by position, and some by
         name; None where one is missing, or too much."""
         given = {*self._names[:count], *options}
-        if not self._is_simple or count > len(self._names) or not given <= self._first.keys():
+        if not self._is_simple or not given <= self._first.keys():
             return None
         if len(given) < count + len(tuple(options)) or not given.issuperset(self._needed):
             return None
