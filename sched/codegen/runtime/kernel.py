@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...cached import cached_property, of_instances
+from ...cached import cached_property
 from ...forks import reentrant
 from ...lang.arithmetic.evaluate import Scalar, compile_nodes
 from ...lang.call.binding import Binder, Binding
@@ -25,6 +25,7 @@ from . import arena, travel
 from .arguments import allocate, check_aligned, check_distinct, check_overlap, is_contiguous
 from .call_cache import MOST, CachedCall, Key, cached_call, given_to, key_of
 from .call_record import Given
+from .described import Described
 from .interface import interface_of
 from .kept import code_key, keep_variant, read_variant, terms_of
 from .native_calls import NativeCalls
@@ -35,8 +36,6 @@ from .scheduled import Scheduled, scheduled
 from .variant import Prepared, Variant
 
 if TYPE_CHECKING:
-    from inspect import Signature
-
     from .. import lower
     from ..lower import Lowered, Pass
 else:
@@ -45,7 +44,7 @@ else:
 
 @native_calls
 @bounded
-class Kernel(Suggesting, Callable, Reported, Shown):
+class Kernel(Suggesting, Callable, Described, Reported, Shown):
     """A program as machine code. Call it with arrays by name or position; it returns the outputs.
 
     Thread-safe: concurrent calls share nothing but the code.
@@ -305,14 +304,6 @@ class Kernel(Suggesting, Callable, Reported, Shown):
         return cls(schedule, checks=checks, target=target)
 
     # looking ----------------------------------------------------------------------------------
-    @cached_property
-    def signature(self) -> str:
-        return self._program.signature()
-
-    @of_instances
-    def __signature__(self) -> Signature:
-        return self._program.call_signature()
-
     @property
     def cached(self) -> bool:
         found = list(self._variants.values())
