@@ -29,10 +29,12 @@ def main() -> int:
     from calling import NAME, calls_table
     from cases import CASES, GROUPS
     from compiling import COMPILED, compile_once, compile_table, scheduled_table
+    from growing import MEMORY, memory_table
     from scheduling import FAMILIES, scheduling_table
     from setting import Setting, levels, numbers_of_threads
     from starting import STARTUP, startup_table
 
+    tables = {NAME: calls_table, STARTUP: startup_table, MEMORY: memory_table}
     chosen = _arguments(GROUPS, levels(), {m for case in CASES for m in case.implementations[1:]})
     if chosen.compile_one:
         print(json.dumps(compile_once(chosen.compile_one)))
@@ -42,10 +44,10 @@ def main() -> int:
     alone = bool(chosen.group or chosen.no_compile)  # the tables of calls
     compiled = [] if alone else [name for name in COMPILED if part in name.lower()]
     families = [] if alone else [f for f in FAMILIES if part in f.name.lower()]
-    ways = [] if alone else [name for name in (NAME, STARTUP) if part in name]
+    ways = [] if alone else [name for name in tables if part in name]
     if not compiled and not cases and not families and not ways:
         there = [c.name for c in CASES if chosen.group in ("", c.group)]
-        names = there if alone else [NAME, STARTUP, *COMPILED, *(f.name for f in FAMILIES), *there]
+        names = there if alone else [*tables, *COMPILED, *(f.name for f in FAMILIES), *there]
         known = ", ".join(dict.fromkeys(names))
         print(f"no case is called {chosen.case!r}: there are {known}", file=sys.stderr)
         return 2
@@ -54,8 +56,8 @@ def main() -> int:
 
     good = [*compile_table(compiled), *scheduling_table(families)]
     good += [] if alone else scheduled_table(cases)
-    good += calls_table() if NAME in ways else ()
-    good += startup_table() if STARTUP in ways else ()
+    for name in ways:
+        good += tables[name]()
     for level in [chosen.target] if chosen.target else levels():
         for threads in [chosen.threads] if chosen.threads else numbers_of_threads():
             if not cases:

@@ -33,3 +33,13 @@ class cached_property(Generic[T]):
         value = self._function(instance)
         kept: T = instance.__dict__.setdefault(self._name, value)
         return kept
+
+
+class of_instances(cached_property[T]):
+    """The same for what a class itself does not have, as `__signature__`: of a class it would be
+    taken for that of its constructor."""
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        if instance is None:
+            raise AttributeError(self._name)
+        return super().__get__(instance, owner)

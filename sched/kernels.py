@@ -14,16 +14,19 @@ from .codegen.runtime.call_cache import CachedCall, Key
 from .codegen.runtime.call_record import Given
 from .codegen.runtime.kernel import Kernel
 from .codegen.runtime.python_api import native_calls
+from .codegen.runtime.scheduled import Scheduled
 from .codegen.runtime.threads import get_num_threads
 from .forks import reentrant
 from .lang.call.binding import Binding
 from .lang.errors.errors import LanguageError, ScheduleError
+from .lang.program.program import Program
 from .lang.tensors.tensors import Func
 from .later import later
 from .poly.schedule.performance import warn_of
-from .poly.schedule.recorded import Recorded
+from .poly.schedule.recorded import Called, Recorded
 from .poly.schedule.schedule import Schedule
 from .records import dataclass
+from .steps import Log
 from .targets.target import Target
 from .tune.classes import class_of, distance
 from .tune.effort import Effort, effort_for, unhurried
@@ -75,9 +78,9 @@ def default_kernel(func: Func) -> Kernel:
     with _kernels_lock:
         kernel = func._default_kernel
         if kernel is None:
-            schedule = Schedule.default(func)
-            schedule.keep()
-            kernel = Kernel(schedule) if os.environ.get(VARIABLE) == "0" else AutoKernel(schedule)
+            log = Log()
+            called = Called(log.step("program", lambda: Program(func)), log)
+            kernel = Kernel(called) if os.environ.get(VARIABLE) == "0" else AutoKernel(called)
             func._default_kernel = kernel
         return kernel
 
@@ -104,9 +107,7 @@ class AutoKernel(Kernel):
     them. Where the loops as written take no time, these are run; where a much better schedule takes
     long to get, it is looked for when there have been some calls, by number: nothing is timed."""
 
-    _schedule: Schedule
-
-    def __init__(self, schedule: Schedule) -> None:
+    def __init__(self, schedule: Scheduled) -> None:
         super().__init__(schedule, later=True)
         self._searches = 0
         self._found: dict[tuple[int, ...], Kernel] = {}
@@ -194,7 +195,14 @@ class AutoKernel(Kernel):
         return None
 
     def _effort(self, sizes: Mapping[str, int]) -> Effort | None:
-        return effort_for(amount.amount_of(self._schedule.rewritten, sizes))
+        return effort_for(amount.amount_of(self._begun.rewritten, sizes))
+
+    @property
+    def _begun(self) -> Schedule:
+        """The schedule from which one is looked for, which is made when that is."""
+        found: Any = self._schedule
+        schedule: Schedule = found.schedule if isinstance(found, Recorded) else found
+        return schedule
 
     @property
     def _threads(self) -> int:
@@ -202,7 +210,7 @@ class AutoKernel(Kernel):
         return max(2, get_num_threads())
 
     def _searched(self, sizes: Mapping[str, int], effort: Effort) -> auto.ForCalls:
-        return auto.found_for_calls(self._schedule, self._threads, sizes, effort)
+        return auto.found_for_calls(self._begun, self._threads, sizes, effort)
 
     def _made(self, sizes: Mapping[str, int]) -> Kernel:
         """A kernel with the schedule that is found for sizes; this one where there is no better."""

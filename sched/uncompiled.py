@@ -6,13 +6,15 @@ for a class takes as long as some dozens of calls without.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, Field, fields
 from operator import attrgetter
 from typing import Any
 
 FEW = 256
 """So many calls take at most as long without functions compiled for a class as to compile these."""
+
+_UNKNOWN = object()
 
 
 class Uncompiled:
@@ -45,8 +47,9 @@ class Uncompiled:
         if known.is_plain:
             instance.__dict__.update(given)
         else:
+            put = self._set
             for name, value in given.items():
-                self._set(instance, name, value)
+                put(instance, name, value)
         if known.is_checked:
             instance.__post_init__()
         return True
@@ -78,39 +81,42 @@ class _Given:
         every = fields(cls)
         self._is_simple = all(f.init for f in every)
         self._names = tuple(f.name for f in every if not f.kw_only)
-        self._count = len(every)
         self._needed = tuple(f.name for f in every if not _has_default(f))
-        #: So many arguments by position are all that is needed.
-        positional = self._needed == self._names[: len(self._needed)]
-        self._enough = len(self._needed) if positional else self._count
         #: In the order of the fields, in which an instance has them.
         self._first = {f.name: f.default for f in every}
         made: list[tuple[str, Any]] = [(f.name, f.default_factory) for f in every if _is_made(f)]
         self._made = made
+        #: What `_missing` has found, by how many arguments are given by position and which by name.
+        self._ways: dict[tuple[Any, ...], Any] = {}
         self.is_checked = hasattr(cls, "__post_init__")
         held = [getattr(cls, f.name, None) for f in every]
         self.is_plain = hasattr(cls, "__dict__") and not any(hasattr(x, "__set__") for x in held)
 
     def values(self, args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any] | None:
         """The fields by name; None where an argument is missing, or too much."""
-        if not self._is_simple or len(args) > len(self._names):
+        ways = (len(args), *options)
+        made = self._ways.get(ways, _UNKNOWN)
+        if made is _UNKNOWN:
+            made = self._ways[ways] = self._missing(len(args), options)
+        if made is None:
             return None
         found = self._first.copy()
-        given = self._names[: len(args)]
-        found.update(zip(given, args, strict=True))
+        found.update(zip(self._names, args, strict=False))
         if options:
             found.update(options)
-            if len(found) > self._count or not options.keys().isdisjoint(given):
-                return None
-        if len(args) + len(options) < self._count:
-            if len(args) < self._enough and not all(
-                name in given or name in options for name in self._needed
-            ):
-                return None
-            for name, make in self._made:
-                if name not in given and name not in options:
-                    found[name] = make()
+        for name, make in made:
+            found[name] = make()
         return found
+
+    def _missing(self, count: int, options: Iterable[str]) -> list[tuple[str, Any]] | None:
+        """The fields that functions make where so many arguments are given by position, and some by
+        name; None where one is missing, or too much."""
+        given = {*self._names[:count], *options}
+        if not self._is_simple or not given <= self._first.keys():
+            return None
+        if len(given) < count + len(tuple(options)) or not given.issuperset(self._needed):
+            return None
+        return [x for x in self._made if x[0] not in given]
 
 
 def _is_made(f: Field[Any]) -> bool:

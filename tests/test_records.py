@@ -191,6 +191,23 @@ def test_replacing_is_what_the_standard_library_does() -> None:
             records.replace(one, nothing=3)  # type: ignore[call-arg]
 
 
+@pytest.mark.parametrize(
+    ("args", "options"),
+    [((), {}), ((1, 2, 3), {}), ((1,), {"a": 1}), ((1, 2), {"b": 2}), ((1,), {"e": 1})],
+)
+def test_the_first_call_is_refused_as_later_ones(
+    args: tuple[int, ...], options: dict[str, int]
+) -> None:
+    @records.dataclass(frozen=True)
+    class New:
+        a: int
+        b: int = 0
+
+    for _ in range(2):
+        with pytest.raises(TypeError):
+            New(*args, **options)
+
+
 def test_what_a_decorator_has_wrapped_stays() -> None:
     @records.dataclass(frozen=True)
     class Wrapped:

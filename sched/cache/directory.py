@@ -11,7 +11,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from .place import folder, warn_once
+from .place import path as place_of_all, warn_once
 
 ENTRIES = "entries"
 """The name of the directory of entries, below what `folder` names."""
@@ -78,7 +78,7 @@ def opened(create: bool) -> Iterator[Directory | None]:
         create: whether it is made where it is not there.
     """
     try:
-        root = os.path.abspath(folder())
+        root = os.path.abspath(place_of_all())
     except (OSError, RuntimeError):  # there is no home
         yield None
         return

@@ -24,16 +24,21 @@ _warned: set[str] = set()
 def folder() -> Path:
     """The directory of everything that is kept: POLYSCHED_CACHE_DIR, or what the system has for
     such files."""
+    return Path(path())
+
+
+def path() -> str:
+    """The same as text: to make a Path takes as long as to open a file."""
     given = os.environ.get(DIRECTORY)
     if given:
-        return Path(given)
+        return given
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "polysched"
+        return str(Path.home() / "Library" / "Caches" / "polysched")
     if sys.platform == "win32":
         local = os.environ.get("LOCALAPPDATA")
-        return (Path(local) if local else Path.home()) / "polysched"
+        return str((Path(local) if local else Path.home()) / "polysched")
     cache = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(cache) if cache.startswith("/") else Path.home() / ".cache") / "polysched"
+    return os.path.join(cache if cache.startswith("/") else Path.home() / ".cache", "polysched")
 
 
 def is_on() -> bool:

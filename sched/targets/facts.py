@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ..cache.place import DIRECTORY as VARIABLE, folder
+from ..cache.place import DIRECTORY as VARIABLE, path
 from ..lang.errors.errors import PolyschedError
 from ..lang.nodes.dtypes import DType, concrete
 from ..lang.nodes.shown import Shown
@@ -103,8 +103,12 @@ def machine(target: Target | str | None = None) -> Machine:
 # what is kept -----------------------------------------------------------------------------------
 def path_for(target: Target) -> Path:
     """The file of what was measured with a target on this machine."""
+    return Path(_file_of(target))
+
+
+def _file_of(target: Target) -> str:
     here = this_machine().digest[:16]
-    return folder() / f"machine-{here}-{target.digest[:16]}.json"
+    return os.path.join(path(), f"machine-{here}-{target.digest[:16]}.json")
 
 
 def save(target: Target, found: Measured) -> Path:
@@ -113,24 +117,25 @@ def save(target: Target, found: Measured) -> Path:
     Raises:
         PolyschedError: the file cannot be written.
     """
-    path = path_for(target)
-    part = path.with_suffix(f".{os.getpid()}")
+    file = path_for(target)
+    part = file.with_suffix(f".{os.getpid()}")
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         part.write_text(json.dumps(asdict(found), indent=1))
-        part.replace(path)
+        part.replace(file)
     except OSError as error:
         raise PolyschedError(
             f"what was measured cannot be kept: {error}",
             hint=f"{VARIABLE} names another folder for it",
         ) from None
-    return path
+    return file
 
 
 def load(target: Target) -> Measured | None:
     """What was measured with a target on this machine; None if nothing was, or it is damaged."""
     try:
-        return _measured(json.loads(path_for(target).read_text()), len(target.caches) + 1)
+        with open(_file_of(target), encoding="utf-8") as file:
+            return _measured(json.loads(file.read()), len(target.caches) + 1)
     except (OSError, ValueError):
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,19 @@ def test_nothing_is_searched_for_again(searches: Searches) -> None:
     assert default_kernel(second).cached
     assert not default_kernel(first).cached
     assert str(recorded) == str(runs(first)[0])
+
+
+def test_no_schedule_is_made_where_its_preconditions_are_kept(searches: Searches) -> None:
+    product()(A, B)
+    second = product()
+    second(A, B)
+    kernel = default_kernel(second)
+    called: Any = kernel._schedule
+    assert "schedule" not in called.__dict__
+    wanted = ps.Schedule.default(product())
+    assert called.digest == wanted.digest != ps.Schedule(product()).digest
+    assert str(kernel) == f"{kernel!r}\n{wanted}"
+    assert pickle.loads(pickle.dumps(kernel)) == kernel
 
 
 def test_the_better_schedule_is_kept_as_well(searches: Searches) -> None:

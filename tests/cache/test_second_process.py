@@ -159,7 +159,7 @@ kernel = s.compile()
     ("script", "entries"),
     [
         pytest.param(AS_WRITTEN, 4, id="product"),
-        pytest.param(CALLED, 7, id="bare"),
+        pytest.param(CALLED, 6, id="bare"),
         pytest.param(SIXTY, 4, id="sixty"),
     ],
 )

@@ -1038,6 +1038,10 @@ FAULTS = (
         "threads, named, known)", "threads, known)", PLANS_ON_DISK,
     ),
     Fault(
+        "a bare call has the preconditions of another schedule", "poly/schedule/written.py",
+        "_digest(program, (True, None, ()))", "_digest(program, (False, None, ()))", PLANS_ON_DISK,
+    ),
+    Fault(
         "what edited sources make is kept", "cache/keys.py",
         "found = environment() is not None and not _changed_since_loaded()",
         "found = environment() is not None", ("tests/cache/test_keys.py",),

@@ -25,6 +25,7 @@ from . import arena, travel
 from .arguments import allocate, check_aligned, check_distinct, check_overlap, is_contiguous
 from .call_cache import MOST, CachedCall, Key, cached_call, given_to, key_of
 from .call_record import Given
+from .described import Described
 from .interface import interface_of
 from .kept import code_key, keep_variant, read_variant, terms_of
 from .native_calls import NativeCalls
@@ -43,7 +44,7 @@ else:
 
 @native_calls
 @bounded
-class Kernel(Suggesting, Callable, Reported, Shown):
+class Kernel(Suggesting, Callable, Described, Reported, Shown):
     """A program as machine code. Call it with arrays by name or position; it returns the outputs.
 
     Thread-safe: concurrent calls share nothing but the code.
@@ -100,8 +101,6 @@ class Kernel(Suggesting, Callable, Reported, Shown):
         self._preconditions = Preconditions(self._terms.requirements, program)
         if not later:
             self._variant(False)
-        self.signature = program.signature()
-        self.__signature__ = program.call_signature()
         self.__name__ = "_".join(f.name for f in program.outputs)
 
     # calling ----------------------------------------------------------------------------------

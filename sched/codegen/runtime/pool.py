@@ -15,6 +15,8 @@ import time
 from dataclasses import astuple
 from typing import Any
 
+import numpy as np
+
 from ...forks import at_fork
 from ...targets.host import default_target
 from ..llvm import CompiledCode, kept_module
@@ -59,9 +61,10 @@ class Pool:
         self.native = native
         self.lock = threading.Lock()  # noqa: TID251 - nobody waits for it
         self.started = 0
-        self._memory = ctypes.create_string_buffer((MOST + 2) * LINE)
+        # Zeros that the system gives: it has few pages that are written.
+        self._memory = np.zeros((MOST + 2) * LINE, np.uint8)
         keep_for_ever(self._memory)
-        self.address = -(-ctypes.addressof(self._memory) // LINE) * LINE
+        self.address = -(-self._memory.ctypes.data // LINE) * LINE
         self._word(POOL["system"]).value = native.system
         self._word(POOL["spin"]).value = int(SPIN * native.ticks_a_second)
         self.thresholds(INLINE, SHARE, CHUNK)

@@ -26,6 +26,14 @@ class Span:
     line: int
     cell: int | None = field(default=None, compare=False)
 
+    def __init__(self, file: str, line: int, cell: int | None = None) -> None:
+        # Written out, as there is one for each directive: a function that is compiled for a class
+        # counts for many calls.
+        put = object.__setattr__
+        put(self, "file", file)
+        put(self, "line", line)
+        put(self, "cell", cell)
+
     def __str__(self) -> str:
         if self.cell is not None:
             return f"cell {self.cell}, line {self.line}"

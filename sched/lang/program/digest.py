@@ -149,18 +149,18 @@ class _Digester:
     ) -> tuple[object, ...]:
         below = tuple(done[x] for x in node.args)
         match node:
+            case Op(op=op, type=t):  # of which there are most
+                return "op", op, _type(t), below
             case Const(value=value, type=t):
                 return "const", _number(value), _type(t)
+            case Read(tensor=tensor, component=component, type=t):
+                return "read", self.tensors[_known(tensor)], component, _type(t), below
             case Var(name=name) | RVar(name=name):
                 return "loop", loops.get(node, name)
             case Size(name=name):
                 return "symbol", self.symbols.get(name, name)
             case Param():
                 return "symbol", self.symbols.get(node.name, node.name)
-            case Op(op=op, type=t):
-                return "op", op, _type(t), below
-            case Read(tensor=tensor, component=component, type=t):
-                return "read", self.tensors[_known(tensor)], component, _type(t), below
             case Trace(label=label):
                 return "trace", label, below
             case Opaque(stage=stage, component=component):

@@ -107,9 +107,7 @@ class Program(Travelling, Shown):
         given = (r for f in self.funcs for r in f.requirements)
         self.requirements = tuple(dict.fromkeys((*listed(requirements), *given)))
         self.inputs = ordered_inputs(args, self.arguments(), span)
-        self.consts = tuple(
-            dict.fromkeys(t for t in self._tensors_mentioned() if isinstance(t, Const))
-        )
+        self.consts = tuple(t for t in self._mentioned if isinstance(t, Const))
         self.sizes: dict[str, nodes.Size] = {}
         self.params: dict[str, nodes.Param] = {}
         for node in self._symbol_nodes():
@@ -226,14 +224,15 @@ class Program(Travelling, Shown):
         """Whether the regions of several Funcs depend on each other, or that of one on itself."""
         return follows_itself(self, group)
 
-    def _tensors_mentioned(self) -> Iterator[Tensor]:
-        """The tensors of the definitions in the order written: those read, then the one written.
-        With repetitions."""
+    @cached_property
+    def _mentioned(self) -> tuple[Tensor, ...]:
+        """The tensors of the definitions in the order written: those read, then the one written."""
+        found: dict[Tensor, None] = {}
         for definition, func in self._recorded():
-            for node in nodes.reachable(*definition.roots):
-                if isinstance(node, Read):
-                    yield node.tensor
-            yield func
+            below = nodes.reachable(*definition.roots)
+            found.update((node.tensor, None) for node in below if isinstance(node, Read))
+            found[func] = None
+        return tuple(found)
 
     def arguments(self) -> list[Input]:
         """The Inputs that a call passes, in the order in which they were made. How expressions are
@@ -243,7 +242,7 @@ class Program(Travelling, Shown):
     def first_read(self) -> list[Input]:
         """The Inputs that a call passes, in the order in which the program first mentions them."""
         found: dict[Input, None] = {}
-        for tensor in self._tensors_mentioned():
+        for tensor in self._mentioned:
             match tensor:
                 case InOut(initial=argument) | Final(array=InOut(initial=argument)):
                     found[argument] = None

@@ -9,7 +9,9 @@ from ...lang.nodes.nodes import Node
 from ...lang.program.program import Program
 from ...later import later
 from ...steps import Log
+from ...targets.host import default_target
 from ...targets.target import Target
+from .written import as_called
 
 if TYPE_CHECKING:
     from ..nests.loop_program import LoopProgram
@@ -87,5 +89,22 @@ class Recorded:
         """The same for another program."""
         return self.schedule.of(program)
 
+    def __reduce__(self) -> Any:
+        return self.schedule.__reduce__()
+
     def __str__(self) -> str:
         return str(self.schedule)
+
+
+class Called(Recorded):
+    """The schedule that a program begins with which is called as it is. Where its preconditions are
+    kept it was found well-formed, and there is no more to be known of it."""
+
+    def __init__(self, base: Program, log: Log) -> None:
+        super().__init__(base, default_target(), "", as_called(base))
+        self._log = log
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        """The schedule itself. LanguageError if the program is ill-formed."""
+        return schedules.Schedule.default_of(self.base, self._log)

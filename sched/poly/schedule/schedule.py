@@ -106,6 +106,14 @@ class Schedule(Indexed, WhyNot, ScheduleQueries):
         return made
 
     @classmethod
+    def default_of(cls, program: Program, log: Log) -> Self:
+        """The same of a program that is there already."""
+        made = cls.__new__(cls)
+        made.log, made._asked = log, None
+        made._prove(program, without_recomputation)
+        return made
+
+    @classmethod
     def auto(
         cls,
         outputs: Outputs,

@@ -130,8 +130,7 @@ class WrittenSchedule(Suggesting, Shown):
     def digest(self) -> str | None:
         """64 hexadecimal digits of the program and of what was said, in any process; None where the
         program has none."""
-        program = self.base.digest  # which has the order of the Inputs
-        return None if program is None else combined(program, *self._identity)
+        return _digest(self.base, self._identity)
 
     @property
     def _identity(self) -> tuple[object, ...]:
@@ -169,3 +168,14 @@ class WrittenSchedule(Suggesting, Shown):
     def to_json(self) -> str:
         """The directives as text that `from_json` reads."""
         return serial.to_json(self._given)
+
+
+def as_called(program: Program) -> str | None:
+    """The digest of the default schedule of a program without directives, for the default target.
+    None where the program has none."""
+    return _digest(program, (True, None, ()))
+
+
+def _digest(program: Program, identity: tuple[object, ...]) -> str | None:
+    known = program.digest  # which has the order of the Inputs
+    return None if known is None else combined(known, *identity)

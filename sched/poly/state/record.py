@@ -161,7 +161,12 @@ class Directive:
 
     @cached_property
     def _encoded(self) -> dict[str, Any]:
-        return {k: v if type(v) in _PLAIN else _encoded(v) for k, v in self.options}
+        given, found = self.__dict__, {}
+        for name, key, silent, _ in _known_fields(type(self)):
+            value = given[name]
+            if value is not None and (silent is MISSING or value != silent):
+                found[key] = value if type(value) in _PLAIN else _encoded(value)
+        return found
 
     @cached_property
     def exactly(self) -> str | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import os
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -20,6 +21,8 @@ from polysched import forks
 from polysched.codegen.llvm import binding
 from polysched.codegen.runtime import calls
 from polysched.lang.nodes import nodes
+
+HANDLES = "/proc/self/fd"
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")
@@ -53,6 +56,8 @@ def counted() -> Counter[str]:
     found = Counter(t.__qualname__ for t in types if _is_ours(t))
     found["nodes"], found["locks"] = len(nodes._table), len(forks._locks)
     found["calls"] = len(calls._mine.calls) + len(calls._mine.asked)
+    if os.path.isdir(HANDLES):
+        found["files"] = len(os.listdir(HANDLES))
     return found
 
 
