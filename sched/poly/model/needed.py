@@ -34,6 +34,11 @@ def simpler(domain: Set) -> Set:
     return domain
 
 
+MANY_EXISTENTIALS = 24
+"""So many existentials all pieces of the range of a Var may have together: to express them by floor
+divisions multiplies the pieces."""
+
+
 def needed_instances(touched: Map, region: Set, limit: Set | None) -> Set:
     """The instances of an update that may touch the elements of a region, where each instance
     touches one element alone.
@@ -63,22 +68,36 @@ def within_bounds(region: Set, around: int, axis: int, value: PwAff, frame: Fram
 
     { x : (l, v) and (l, w) in region, v_axis <= value(x) <= w_axis }, with l the loops around
 
+    Where that has many existentials, those of the region are left out first, which moves bounds
+    outwards by a constant.
+
     Raises:
         BudgetExceeded: there are so many pieces that no budget would be enough.
     """
     line = along(region, axis, around)
+    within = _between(line, around)
+    if _all_existentials(within) > MANY_EXISTENTIALS:
+        within = _between(coalesced(line.remove_divs()), around)
+    if within.n_basic_set() > MOST_PIECES:
+        raise BudgetExceeded(f"bounds of {within.n_basic_set()} pieces")
     at = Map.from_pw_aff(value)
     if around:
         at = outer_part(frame.space, around).flat_range_product(at)
+    return coalesced(at.intersect_range(coalesced(within)).domain())
+
+
+def _between(line: Set, around: int) -> Set:
+    """{ (l, x) : (l, v) and (l, w) in line, v <= x <= w }"""
     same = Map.universe(line.get_space().map_from_set())
     for k in range(around):
         same = same.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
     above = same.order_le(isl.dim_type.in_, around, isl.dim_type.out, around)
     below = same.order_ge(isl.dim_type.in_, around, isl.dim_type.out, around)
-    within = coalesced(line.apply(above)).intersect(coalesced(line.apply(below)))
-    if within.n_basic_set() > MOST_PIECES:
-        raise BudgetExceeded(f"bounds of {within.n_basic_set()} pieces")
-    return coalesced(at.intersect_range(coalesced(within)).domain())
+    return coalesced(line.apply(above)).intersect(coalesced(line.apply(below)))
+
+
+def _all_existentials(where: Set) -> int:
+    return sum(int(p.dim(isl.dim_type.div)) for p in where.get_basic_sets())
 
 
 def bounds_along(region: Set, around: int, axis: int, frame: Frame) -> tuple[PwAff, PwAff]:

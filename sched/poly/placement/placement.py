@@ -24,6 +24,7 @@ from ..model.model import Model
 from ..model.statements import Statement
 from ..sets.affine import Relation
 from ..sets.coordinates import coordinate_map
+from ..sets.digits import digits
 from ..sets.expressions import Translator
 from ..sets.hulls import boxed
 from ..sets.isl import Frame, Map, Set, coalesced, isl, plain, union_sets
@@ -180,7 +181,7 @@ class _Placer:
                 touched = access.reach.intersect_domain(stage.padded)
             elif stage.where is not None:
                 touched = touched.intersect_domain(stage.where)
-            at = loop_map(stage, free).apply_range(back)
+            at = _without_existentials(stage, free).apply_range(back)
             assert isinstance(access.tensor, Func)
             wanted[access.tensor].append(at.flat_range_product(touched).range())
         needed = {}
@@ -234,6 +235,15 @@ class _Placer:
             within = coalesced(of_set(a.domain).intersect(made.domain))
             made.accesses.append(replace(a, statement=made, relation=lifted, domain=within))
         return made
+
+
+def _without_existentials(stage: Stage, free: Sequence[int]) -> Map:
+    """{ instance -> some of its coordinates }, of tiles in tiles without existentials if possible:
+    what follows from the relation has them again for each step of a recurrence."""
+    found = loop_map(stage, free)
+    if max((int(p.dim(isl.dim_type.div)) for p in found.get_basic_maps()), default=0) > 1:
+        return digits(stage.statement.frame, [stage.coordinates[k] for k in free]) or found
+    return found
 
 
 def _named(where: Set, names: Sequence[str]) -> Set:

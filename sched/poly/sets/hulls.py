@@ -27,7 +27,8 @@ PIECES_LIMIT = 8
 
 
 #: Beyond this many a set whose hull is unbounded is replaced by a few bounded pieces. These may
-#: hold more points at sizes where little is needed, so that preconditions become stronger.
+#: hold more points at sizes where little is needed, so that preconditions become stronger. Where
+#: pieces are more than `PIECES_LIMIT`, each of their existentials counts as one more.
 FAR_TOO_MANY = 64
 
 
@@ -57,7 +58,8 @@ def filled(where: Set, context: Set, exact: bool) -> Set:
         return hull  # at no size of the context
     endless = [axis for axis in range(dim_count(hull)) if not is_bounded(hull, axis)]
     if endless:
-        made = _within_bounds(where, hull, endless, count) if count > FAR_TOO_MANY else where
+        many = count > PIECES_LIMIT and _weight(where) > FAR_TOO_MANY
+        made = _within_bounds(where, hull, endless, count) if many else where
         return made if all(is_bounded(made, axis) for axis in endless) else where
     if count > PIECES_LIMIT:
         return _within_bounds(where, hull, _far_axes(hull, where))
@@ -74,6 +76,11 @@ def filled(where: Set, context: Set, exact: bool) -> Set:
 def _is_strided(where: Set) -> bool:
     """Whether a set has existentials."""
     return any(int(p.dim(isl.dim_type.div)) for p in where.get_basic_sets())
+
+
+def _weight(where: Set) -> int:
+    """The number of pieces and of all their existentials."""
+    return sum(1 + int(p.dim(isl.dim_type.div)) for p in where.get_basic_sets())
 
 
 def _all_reach(pieces: Sequence[BasicSet], hull: Set, context: Set) -> bool:
@@ -108,12 +115,17 @@ def _within_bounds(where: Set, hull: Set, axes: Sequence[int], most: int = PIECE
             side = line.apply(beyond).remove_divs()
             around = simple_hull(side)
             side = coalesced(side.drop_constraints_not_involving_dims(isl.dim_type.set, 0, 1))
-            if side.n_basic_set() > 1 and not _far_axes(around, side):
+            if side.n_basic_set() > 1 and _has_end(around) and not _far_axes(around, side):
                 side = around
             side, around = (_at_axis(end, k, dim_count(where)) for end in (side, around))
             within = coalesced(made.intersect(side))
             made = within if within.n_basic_set() <= most else coalesced(made.intersect(around))
     return made
+
+
+def _has_end(side: Set) -> bool:
+    """Whether anything bounds a set of one axis."""
+    return bool(side.involves_dims(isl.dim_type.set, 0, 1))
 
 
 def _at_axis(line: Set, k: int, count: int) -> Set:
