@@ -1363,6 +1363,10 @@ FAULTS = (
         "index=tuple(rest), value=value", "index=index, value=value", PROMOTED,
     ),
     Fault(
+        "what a tile held goes on to the next one", "codegen/llvm/statements.py",
+        'if buffer.kind == "stack":', "if not buffer:", VECTORS,
+    ),
+    Fault(
         "a mask ends one lane too early", "codegen/llvm/lane_masks.py",
         "-step * constant + (step < 0)", "-step * constant",
         ("tests/codegen/llvm/test_lane_masks.py",),
