@@ -338,6 +338,10 @@ FAULTS = (
         "TWICE = 2.0", "TWICE = 1.2", COSTS,
     ),
     Fault(
+        "lanes are advised that would scatter", "poly/report/panel_notes.py",
+        "or far != (*[0] * (len(far) - 2), 1, 0)", "", ("tests/poly/report/test_loop_notes.py",),
+    ),
+    Fault(
         "a recurrence is blamed for having no vectors", "poly/report/scalar_costs.py",
         "a.program.is_recurrence(d.func) or ", "", COSTS,
     ),
@@ -1365,6 +1369,10 @@ FAULTS = (
     Fault(
         "what is kept is looked for in memory", "codegen/passes/promote_accumulators.py",
         "index=tuple(rest), value=value", "index=index, value=value", PROMOTED,
+    ),
+    Fault(
+        "what a tile held goes on to the next one", "codegen/llvm/statements.py",
+        'if buffer.kind == "stack":', "if not buffer:", VECTORS,
     ),
     Fault(
         "a mask ends one lane too early", "codegen/llvm/lane_masks.py",

@@ -29,10 +29,11 @@ from .layout import THREADS
 from .locations import Locations
 from .marks import clock_text
 from .names import quoted, symbol
-from .parallel import CONTEXT, Constants, Outliner, pointer, stack_room
+from .parallel import CONTEXT, Constants, Outliner, pointer
 from .partial_vectors import PartialVectors
 from .polls import begin_polling, is_polled
 from .short_payloads import ShortPayloads
+from .stack_memory import stack_room
 from .statements import CALLBACK, WORDS, Emitter
 from .values import Value
 from .vector_loads import ZEROS, zeros_text

@@ -15,12 +15,11 @@ the thread's own copies of what is stored inside of the loop, and the loop over 
 
 from __future__ import annotations
 
-import math
 from dataclasses import field
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import int64
-from ...lang.nodes.nodes import Const, Node, Param, Size, Var, integer, postorder
+from ...lang.nodes.nodes import Node, Param, Size, Var, integer, postorder
 from ...records import dataclass
 from ..ir import ir
 from ..ir.cost import Costs
@@ -35,8 +34,9 @@ from .names import quoted
 from .partial_vectors import PartialVectors
 from .polls import begin_polling, is_polled
 from .short_payloads import ShortPayloads
+from .stack_memory import stack_room
 from .statements import Emitter
-from .values import Value, constant, memory_type_name
+from .values import Value, constant
 
 #: What tasks find all that they need in.
 CONTEXT = "%context"
@@ -204,19 +204,6 @@ def pointer(buffer: ir.Buffer, is_shared: bool) -> str:
     noalias = "" if is_shared else "noalias "
     readonly = "readonly " if buffer.kind == "input" else ""
     return f"ptr {noalias}{readonly}align {buffer.dtype.itemsize} "
-
-
-def stack_room(b: FunctionBuilder, body: ir.Stmt) -> Constants:
-    """Room on the stack for the buffers that live inside of a function."""
-    found: Constants = {}
-    for stmt in ir.walk(body):
-        for buffer in stmt.buffers if isinstance(stmt, ir.Alloc) else ():
-            if buffer.kind == "stack" and buffer not in found:
-                count = math.prod(int(n.value) for n in buffer.pitches if isinstance(n, Const))
-                found[buffer] = b.name(buffer.name)
-                memory = memory_type_name(buffer.dtype)
-                b.emit(f"{found[buffer]} = alloca [{max(count, 1)} x {memory}], align 64")
-    return found
 
 
 def _used_buffers(loop: ir.For) -> list[ir.Buffer]:

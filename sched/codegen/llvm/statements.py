@@ -18,6 +18,7 @@ from .folds import Fold
 from .function_builder import FunctionBuilder
 from .marks import emit_mark
 from .polls import polling_loop, strip_of
+from .stack_memory import begin_life
 from .values import Value, constant
 from .vector_stores import VectorStores
 from .vectors import Vectors
@@ -71,12 +72,8 @@ class Emitter:
                     self.emit(part)
             case ir.For():
                 self._loop(stmt)
-            case ir.Alloc(origin=origin, body=body):
-                values = self.evaluator.compute(*(value for _, value in origin))
-                with self.evaluator.scope():
-                    for (var, _), value in zip(origin, values, strict=True):
-                        self.evaluator.bind(var, value)
-                    self.emit(body)
+            case ir.Alloc():
+                self._alloc(stmt)
             case ir.If(condition=condition, body=body, otherwise=otherwise):
                 self._if(condition, body, otherwise)
             case ir.Stores():
@@ -92,6 +89,16 @@ class Emitter:
                 self.evaluator.held.forget_memory()
             case ir.Mark(buffer=buffer):
                 emit_mark(self.builder, stmt, self.evaluator.pointer(buffer), self.thread)
+
+    def _alloc(self, stmt: ir.Alloc) -> None:
+        values = self.evaluator.compute(*(value for _, value in stmt.origin))
+        for buffer in stmt.buffers:
+            if buffer.kind == "stack":
+                begin_life(self.builder, buffer, self.evaluator.pointer(buffer))
+        with self.evaluator.scope():
+            for (var, _), value in zip(stmt.origin, values, strict=True):
+                self.evaluator.bind(var, value)
+            self.emit(stmt.body)
 
     def _loop(self, loop: ir.For) -> None:
         """Tested before the first iteration and after each: the shape that LLVM works on."""

@@ -17,6 +17,7 @@ from .again_notes import again_notes
 from .lane_notes import lane_notes
 from .narrow_notes import narrow_notes
 from .notes import LoopNote
+from .panel_notes import panel_notes
 from .scalar_notes import has_vectors, scalar_notes
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 Rule = Callable[["Analysis", NestLoop], Iterator[LoopNote]]
 
-RULES: tuple[Rule, ...] = (lane_notes, again_notes, accumulator_notes, narrow_notes)
+RULES: tuple[Rule, ...] = (lane_notes, again_notes, accumulator_notes, narrow_notes, panel_notes)
 
 WITH_VECTORS: tuple[Rule, ...] = (scalar_notes,)
 """What goes without saying in a schedule without any vector loop."""

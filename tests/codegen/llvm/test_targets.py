@@ -21,22 +21,28 @@ n, m, l = ps.sizes("n m l")
 i, j = ps.vars("i j")
 
 
-def product(lanes: int, dtype: ps.DType = ps.float32) -> ps.Schedule:
-    """C += A B in tiles of 4 rows and two vectors, of packed operands."""
+def written(dtype: ps.DType) -> tuple[ps.Input, ps.Input, ps.Func]:
+    """A, B and C += A B."""
     A, B = ps.Input("A", dtype, (n, l)), ps.Input("B", dtype, (l, m))
     k = ps.RVar("k", 0, l)
     C = ps.Func("C", (n, m), dtype)
     C[i, j] = 0
     C[i, j] += A[i, k] * B[k, j]
+    return A, B, C
+
+
+def product(lanes: int, dtype: ps.DType = ps.float32) -> ps.Schedule:
+    """C += A B in tiles of 4 rows and two vectors, of packed operands."""
+    A, B, C = written(dtype)
     s = ps.Schedule(C)
     u = s[C].update(0)
     with s.batch():
         u.split(i, 4, tail="pad", names=("io", "ii"))
         u.split(j, 2 * lanes, tail="pad", names=("jo", "ji"))
-        u.reorder("io", "jo", k, "ii", "ji")
+        u.reorder("io", "jo", "k", "ii", "ji")
         u.accumulate_at("jo")
-        u.stage(B, at="jo", layout=(k, "ji"), pad=True)
-        u.stage(A, at="io", layout=(k, "ii"), pad=True)
+        u.stage(B, at="jo", layout=("k", "ji"), pad=True)
+        u.stage(A, at="io", layout=("k", "ii"), pad=True)
     u.vectorize("ji", lanes).unroll("ji").unroll("ii")
     return s
 
@@ -115,6 +121,25 @@ def test_x86_keeps_the_tile_in_registers() -> None:
     assert len([x for x in inner if re.search(r"vfmadd\w+ps\t.*%ymm", x)]) == 8
     assert len([x for x in inner if "vbroadcastss" in x]) == 4
     assert not [x for x in inner if "(%rsp" in x], "no spills"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["x86-64-v3", "x86-64-v4"])
+def test_a_tile_that_begins_in_some_iterations_stays_in_registers(name: str) -> None:
+    """The parts of k come first, and in the first one the elements begin inside of the tile."""
+    s = ps.Schedule(written(ps.float32)[2], target=name)
+    u = s["C"].update(0)
+    u.split("i", ps.tile_rows, names=("io", "ii"))
+    u.split("j", ps.tile_columns, names=("jo", "ji"))
+    u.split("k", 256, names=("ko", "ki"))
+    u.reorder("ko", "jo", "io", "ki", "ii", "ji").accumulate_at("io")
+    s["C"].compute_at(u, "io").vectorize("j", ps.native).unroll("j").unroll("i")
+    u.vectorize("ji", ps.native).unroll("ji").unroll("ii")
+    rows, columns = s.target.tile(ps.float32)
+    vectors = rows * columns // s.target.lanes(ps.float32)
+    inner = _inner(assembly(s.loop_program, s.target), r"vfmadd")
+    assert len([x for x in inner if "vfmadd" in x]) == vectors
+    assert not [x for x in inner if "(%rsp" in x and "mm" in x], "no vectors are spilled"
 
 
 def test_arm_code_for_all_kinds_of_loads() -> None:

@@ -169,3 +169,43 @@ def test_a_program_as_written_is_not_shouted_at() -> None:
     s["c"].parallel(i)
     assert notes(s) == {}, "a note says that no loop is vectorised"
     assert "j one element at a time" in explained(s)
+
+
+# panels -------------------------------------------------------------------------------------------
+def panels(*layout: str, transposed: bool = False) -> tuple[ps.Schedule, ps.StageHandle]:
+    """A product whose left operand is copied into panels of six rows."""
+    k = ps.RVar("k", 0, l)
+    a = ps.Input("a", ps.float32, (l, n) if transposed else (n, l))
+    b, c = ps.Input("b", ps.float32, (l, m)), ps.Func("c", (n, m))
+    c[i, j] = 0.0
+    c[i, j] += (a[k, i] if transposed else a[i, k]) * b[k, j]
+    s = ps.Schedule(c)
+    u = s[c].update(0)
+    u.split(i, 6, names=("it", "ii"))
+    u.split("it", 16, names=("ic", "ir"))
+    u.reorder("ic", "ir", k, "ii", j).vectorize(j, 8)
+    return s, s[u.stage("a", at="ic", layout=layout or ("ir", "k", "ii"))]
+
+
+def test_a_panel_of_rows_names_the_vectors_that_transpose_it() -> None:
+    s, copy = panels()
+    fix = 's["a.ic"].unroll("ii").vectorize("k", ps.native)'
+    said = f"transposes a, in vectors with {fix}"
+    assert said in str(s)
+    assert any(said in line for line in explained(s))
+    copy.unroll("ii")
+    fix = 's["a.ic"].vectorize("k", ps.native)'
+    assert f"transposes a, in vectors with {fix}" in str(s)
+    eval(fix, {"s": s, "ps": ps})
+    assert not {"transposes", "gathers", "scatters"} & set(" ".join(notes(s).values()).split())
+
+
+def test_copies_that_are_no_transposes_need_no_note() -> None:
+    s, _ = panels(transposed=True)  # rows of a panel lie in memory as they do in a
+    assert "transposes" not in str(s)
+    s, copy = panels("k", "ir", "ii")
+    copy.reorder("ir", "k", "ii")  # what is between two k is more than the rows of a panel
+    assert "transposes" not in str(s)
+    s, copy = panels()
+    copy.reorder("ir", "ii", "k")
+    assert "transposes" not in str(s), "lanes would scatter, of which there is a note then"
