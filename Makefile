@@ -35,9 +35,13 @@ help: ## show this list
 demo: $(VENV)/.installed-viz ## run the demo; its pictures go to demo-output/
 	$(RUN) polysched demo $(ARGS)
 
+TESTS := test quick test-v3 test-one-thread test-one-core test-busy
 # glibc takes large pages for what isl and LLVM allocate: fewer page faults. Other systems do not
 # read it.
-test quick test-v3 test-one-thread test-one-core test-busy: export GLIBC_TUNABLES ?= glibc.malloc.hugetlb=1
+$(TESTS): export GLIBC_TUNABLES ?= glibc.malloc.hugetlb=1
+# NumPy's products have a thread for each core, which wait for the next product by spinning: each
+# worker would keep the cores of the others busy. Our own threads do not look at it.
+$(TESTS): export OPENBLAS_NUM_THREADS ?= 1
 
 test: $(VENV)/.installed-test ## run every test
 	$(PYTEST) $(ARGS)

@@ -119,6 +119,7 @@ class Fault:
     tests: tuple[str, ...] = TESTS
 
 
+IDLE = ("tests/poly/report/test_idle_iterations.py",)
 FACTS = ("tests/tune/test_facts.py",)
 VARIANTS = ("tests/tune/test_variants.py",)
 BARE = ("tests/tune/test_bare_calls.py",)
@@ -164,6 +165,19 @@ POWERS = ("tests/lang/test_math_pow.py",)
 SPECIAL = ("tests/lang/test_math_special.py",)
 FAST = ("tests/lang/test_math_fast.py",)
 FAULTS = (
+    Fault(
+        "iterations whose bodies differ count as the first one", "poly/report/idle_iterations.py",
+        "if nest.var in self._used(nest.body):", "if False:", IDLE,
+    ),
+    Fault(
+        "of iterations that are alike one alone counts", "poly/report/idle_iterations.py",
+        "counts[name] += times * count", "counts[name] += times", IDLE,
+    ),
+    Fault(
+        "conditions of the nest inside are none of its own", "poly/report/idle_iterations.py",
+        "frozenset(own).union(*(self._used(x) for x in children(nest)))",
+        "frozenset(own)", IDLE,
+    ),
     Fault(
         "a quotient that was rounded up is kept", "codegen/llvm/remainders.py",
         'return b.select(is_below, b.binary("fadd", left, y), left)', "return left", REMAINDERS,

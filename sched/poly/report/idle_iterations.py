@@ -185,6 +185,8 @@ class _Counter:
     steps: int = 0
     lanes: dict[Var, range] = field(default_factory=dict)
     """The vector loops around, with all of their iterations."""
+    used: dict[int, frozenset[Node]] = field(default_factory=dict)
+    """What the bounds and guards of parts of the nest are made of, by the identity of the part."""
 
     def step(self, count: int) -> None:
         self.steps += count
@@ -222,10 +224,34 @@ class _Counter:
         values = range(lo, hi, nest.step)
         if nest.loop.kind == "vector":
             self.lanes[nest.var] = values
-        for x in values:
-            self.values[nest.var] = x
-            self.run(nest.body)
+        if nest.var in self._used(nest.body):
+            for x in values:
+                self.values[nest.var] = x
+                self.run(nest.body)
+        elif values:
+            self._alike(nest.body, count)
         self.lanes.pop(nest.var, None)
+
+    def _alike(self, body: LoopNest, count: int) -> None:
+        """So many iterations that all do the same: one is executed, and counts for each."""
+        before, total, runs = self.steps, self.total, self.runs
+        self.total, self.runs = Counter(), Counter()
+        self.run(body)
+        others = (count - 1) * (self.steps - before)
+        if self.steps + others > self.most:
+            self.steps = self.most + 1  # where they would have ended
+            raise _TooMany
+        self.steps += others
+        for counts, one in (total, self.total), (runs, self.runs):
+            for name, times in one.items():
+                counts[name] += times * count
+        self.total, self.runs = total, runs
+
+    def _used(self, nest: LoopNest) -> frozenset[Node]:
+        if id(nest) not in self.used:
+            own = postorder(*_expressions(nest))
+            self.used[id(nest)] = frozenset(own).union(*(self._used(x) for x in children(nest)))
+        return self.used[id(nest)]
 
     def _in_step(self, nest: NestLoop, vectors: list[Var]) -> int:
         """The iterations of a loop whose bounds depend on lanes: those that any lane needs."""
