@@ -126,6 +126,7 @@ def _check_inside(e: Editing, stage: Stage, around: Sequence[Tree]) -> None:
     """The same of the nodes around a stage, outermost first: what is inside of an accumulator."""
     private: dict[Func, Accumulator] = {}
     depth, lanes = 0, ""  # the name of the vector loop that is further out
+    copied: list[tuple[Accumulator, int]] = []
     for node in around:
         match node:
             case Loop(name=name, kind=kind):
@@ -142,12 +143,13 @@ def _check_inside(e: Editing, stage: Stage, around: Sequence[Tree]) -> None:
                 private[func] = node
                 if lanes:
                     raise e.malformed(
-                        f"the lanes of {lanes} would share the private accumulator of "
-                        f"{stage.name}",
+                        f"the lanes of {lanes} would share the private accumulator of {stage.name}",
                         "vectorize a loop inside of the one of accumulate_at",
                     )
                 if node.is_of(stage):
-                    _check_copied(e, node, depth)
+                    copied.append((node, depth))
+    for node, outside in copied:
+        _check_copied(e, node, outside)
 
 
 def _check_copied(e: Editing, node: Accumulator, depth: int) -> None:
