@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,17 @@ from ..sets.coordinates import is_too_far
 from ..sets.memo import Same
 from ..tree.edits import changed, loops_around, stages
 from ..tree.kinds import Kind
-from ..tree.looptree import Accumulator, Alloc, Loop, Path, kinds, leaves, loops_of, produced
+from ..tree.looptree import (
+    Accumulator,
+    Alloc,
+    Loop,
+    Path,
+    Tree,
+    kinds,
+    leaves,
+    loops_of,
+    produced,
+)
 from ..tree.stage import Stage
 from ..tree.uses import shape
 from .kinds import check_count
@@ -99,9 +108,10 @@ def check_private(e: Editing) -> None:
     if not e.tree.has_accumulators:
         return
     for path, stage in leaves(e.tree):
-        if not any(isinstance(node, Accumulator) for _, node in path):
+        around = [node for _, node in path]
+        own = [node for node in around if type(node) is Accumulator]
+        if not own:
             continue
-        own = [node for _, node in path if isinstance(node, Accumulator)]
         if len({node.func for node in own}) < len(own):
             # Each of two accumulators would miss what is in the other one.
             raise e.malformed(
@@ -109,26 +119,37 @@ def check_private(e: Editing) -> None:
                 "one inside of the other",
                 "accumulate at one loop",
             )
-        holders = [node for _, node in path if isinstance(node, (Accumulator, Alloc))]
-        for x, inner in itertools.combinations(holders, 2):
-            if isinstance(x, Accumulator) and isinstance(inner, Alloc) and x.func is inner.func:
+        _check_inside(e, stage, around)
+
+
+def _check_inside(e: Editing, stage: Stage, around: Sequence[Tree]) -> None:
+    """The same of the nodes around a stage, outermost first: what is inside of an accumulator."""
+    private: dict[Func, Accumulator] = {}
+    depth, lanes = 0, ""  # the name of the vector loop that is further out
+    copied: list[tuple[Accumulator, int]] = []
+    for node in around:
+        match node:
+            case Loop(name=name, kind=kind):
+                depth += 1
+                if kind == "vector" and not lanes:
+                    lanes = name
+            case Alloc(func=func) if func in private:
                 raise e.malformed(
-                    f"the private accumulator of {x.stage} would be around the storage of "
-                    f"{inner.func.name}",
-                    f"a loop inside of where {inner.func.name} is stored, or store it outside",
+                    f"the private accumulator of {private[func].stage} would be around the "
+                    f"storage of {func.name}",
+                    f"a loop inside of where {func.name} is stored, or store it outside",
                 )
-        depth, around = 0, loops_of(path)
-        lanes = [loop for loop in around if loop.kind == "vector"]
-        for _, node in path:
-            if isinstance(node, Accumulator) and lanes and depth > around.index(lanes[0]):
-                raise e.malformed(
-                    f"the lanes of {lanes[0].name} would share the private "
-                    f"accumulator of {stage.name}",
-                    "vectorize a loop inside of the one of accumulate_at",
-                )
-            if isinstance(node, Accumulator) and node.is_of(stage):
-                _check_copied(e, node, depth)
-            depth += isinstance(node, Loop)
+            case Accumulator(func=func):
+                private[func] = node
+                if lanes:
+                    raise e.malformed(
+                        f"the lanes of {lanes} would share the private accumulator of {stage.name}",
+                        "vectorize a loop inside of the one of accumulate_at",
+                    )
+                if node.is_of(stage):
+                    copied.append((node, depth))
+    for node, outside in copied:
+        _check_copied(e, node, outside)
 
 
 def _check_copied(e: Editing, node: Accumulator, depth: int) -> None:
