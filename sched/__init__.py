@@ -233,13 +233,14 @@ if not TYPE_CHECKING:  # a type checker would take every name to be there
 def _no_attribute(name: str) -> AttributeError:
     with loading:
         from .lang.errors import absent, suggest
+        from .lang.errors.close import close
 
     if name[0] == "_":
         return AttributeError(f"module {__name__!r} has no attribute {name!r}")
     known = absent.instead(name)
     if known is not None:
         return AttributeError(f"{__name__}.{name} {known[0]}\n  hint: {known[1]}")
-    hints = {} if suggest.close(name, __all__) else _of_stages("f")
+    hints = {} if close(name, __all__) else _of_stages("f")
     return suggest.missing(f"module {__name__!r}", name, __all__, hints)
 
 
