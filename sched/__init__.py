@@ -233,13 +233,15 @@ if not TYPE_CHECKING:  # a type checker would take every name to be there
 def _no_attribute(name: str) -> AttributeError:
     with loading:
         from .lang.errors import absent, suggest
+        from .lang.errors.close import close
 
     if name[0] == "_":
         return AttributeError(f"module {__name__!r} has no attribute {name!r}")
     known = absent.instead(name)
     if known is not None:
         return AttributeError(f"{__name__}.{name} {known[0]}\n  hint: {known[1]}")
-    return suggest.missing(f"module {__name__!r}", name, __all__)
+    hints = {} if close(name, __all__) else _of_stages("f")
+    return suggest.missing(f"module {__name__!r}", name, __all__, hints)
 
 
 def __dir__() -> list[str]:
@@ -277,12 +279,19 @@ def _scheduled(func: Func) -> dict[str, str]:
         from .lang.errors.suggest import public
         from .lang.program.program import OF_KERNELS
         from .poly.schedule.schedule import Schedule
-        from .poly.schedule.stages import of_stages
 
-    made, at = f"s = ps.Schedule({func.name})", f"s[{func.name}]"
+    made = f"s = ps.Schedule({func.name})"
     schedule = {x: f"that is of a Schedule: {made}; s.{x}" for x in public(Schedule)}
     kernel = {x: f"that is of a kernel: {made}; s.compile().{x}(...)" for x in OF_KERNELS}
-    return schedule | of_stages(at, f"{made}; ") | kernel
+    return schedule | _of_stages(func.name) | kernel
+
+
+def _of_stages(func: str) -> dict[str, str]:
+    """Hints for directives that a user looks for elsewhere, with the Func of this name."""
+    with loading:
+        from .poly.schedule.stages import of_stages
+
+    return of_stages(f"s[{func}]", f"s = ps.Schedule({func}); ")
 
 
 Drawn._shown = _later("show.refusal", "shown")

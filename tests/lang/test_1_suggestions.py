@@ -66,6 +66,12 @@ def test_what_resembles_nothing_gets_no_suggestion() -> None:
     assert said(ps, "__wrapped__") == "module 'polysched' has no attribute '__wrapped__'"
 
 
+@pytest.mark.parametrize(("name", "meant"), [("vectorize", "vectorize"), ("paralell", "parallel")])
+def test_1_directives_are_of_a_stage(name: str, meant: str) -> None:
+    hint = f"directives are of a stage: s = ps.Schedule(f); s[f].{meant}(...)"
+    assert said(ps, name) == f"module 'polysched' has no attribute {name!r}\n  hint: {hint}"
+
+
 @pytest.mark.parametrize(
     ("name", "meant"),
     [("paralell", "parallel"), ("vectorise", "vectorize"), ("Split", "split"),

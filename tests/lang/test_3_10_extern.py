@@ -479,6 +479,7 @@ def test_3_10_denormals_are_kept_whatever_the_function_leaves_behind(library):
     [
         (lambda x: None, "returned a NoneType, not an array", ps.CallTypeError),
         (lambda x: x.tolist(), "returned a list, not an array", ps.CallTypeError),
+        (lambda x: np.ma.masked_less(x, 2), "masked array: the mask would be", ps.CallTypeError),
         (lambda x: (x, x), "returned a tuple, not an array", ps.CallTypeError),
         (lambda x: x[:-1], "returned float32[3], declared as float32[4]", ps.CallValueError),
         (lambda x: x[:1], "returned float32[1], declared as float32[4]", ps.CallValueError),

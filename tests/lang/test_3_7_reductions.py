@@ -208,3 +208,27 @@ def test_3_7_a_maximum_whose_domain_depends_on_data() -> None:
     f[()] = ps.max(A[t, 0], t)
     with pytest.raises(ps.LanguageError, match="may have nothing to choose from"):
         ps.Schedule(f)
+
+
+@pytest.mark.parametrize(
+    ("beyond", "element"), [(lambda x: x + 1, "c[1]"), (lambda x: x - 1, "c[-1]")]
+)
+def test_3_7_what_is_read_beyond_a_place_is_no_fault_of_the_reduction(
+    beyond: Callable[[ps.Expr], ps.Expr], element: str
+) -> None:
+    """Only where the row is empty nothing is read out of bounds, and there is no place then."""
+    c, place, f = ps.Input("c", ps.float32, (l,)), ps.Func("place"), ps.Func("f", (n,))
+    place[i] = ps.argmin(A[i, k], k)
+    f[i] = c[beyond(place[i])]
+    with pytest.raises(ps.LanguageError, match="may be read out of bounds for all sizes") as e:
+        ps.Schedule(f)
+    assert f"f[i=0] may touch {element}, at n=1, l=1" in str(e.value)
+
+
+def test_3_7_a_condition_is_said_once_for_what_is_inlined() -> None:
+    c, place, f = ps.Input("c", ps.float32, (l,)), ps.Func("place"), ps.Func("f", (n,))
+    place[i] = ps.argmin(A[i, k], k)
+    f[i] = c[place[i]]
+    s = ps.Schedule(f)
+    assert s[place].is_inlined
+    assert len(s.conditions) == str(s).count("requires ") == 1

@@ -71,6 +71,12 @@ class Extern:
             target[...] = array
 
     def _admit(self, array: Any, target: Array) -> None:
+        if isinstance(array, np.ma.MaskedArray):
+            raise CallTypeError(
+                f"the extern stage {self.name} returned a masked array: the mask would be ignored",
+                argument=self.name,
+                hint="return its filled(value), a plain array",
+            )
         if not isinstance(array, (np.ndarray, np.generic)):
             raise CallTypeError(
                 f"the extern stage {self.name} returned a {type(array).__name__}, not an array",

@@ -162,9 +162,10 @@ def together(model: Model, found: Conditions, as_written: Conditions) -> Conditi
 
 
 def _without_implied(model: Model, sizes: list[SizeCondition]) -> list[SizeCondition]:
-    """The conditions that do not follow from the others."""
-    kept = list(sizes)
-    for c in sizes:
+    """The conditions that do not follow from the others. One may be there twice, as one object,
+    which the program as written and a rewritten one have in common."""
+    kept = list({id(c): c for c in sizes}.values())
+    for c in tuple(kept):
         rest = model.context
         for other in kept:
             if other is not c:
@@ -248,8 +249,9 @@ def _never(access: Access, bad: Map, span: Span) -> LanguageError:
     found = smallest_point(bad.wrap())
     where = _point_text(access, found) if found is not None else ""
     verb = "written" if access.is_write else "read"
+    said = f"may be {verb}" if access.relation.may else f"is {verb}"
     return LanguageError(
-        f"{access.text} is {verb} out of bounds for all sizes{where}",
+        f"{access.text} {said} out of bounds for all sizes{where}",
         where=span,
         hint="change the index, the region it is used in, or the shape" + _beyond(access),
     )
@@ -269,7 +271,8 @@ def _point_text(access: Access, found: tuple[dict[str, int], list[int]]) -> str:
     instance = ", ".join(f"{n}={v}" for n, v in zip(dims, coordinates, strict=False))
     element = ", ".join(map(str, coordinates[len(dims) :]))
     at = ", ".join(f"{k}={v}" for k, v in sizes.items())
-    text = f": {access.statement.name}[{instance}] touches {access.tensor.name}[{element}]"
+    touches = "may touch" if access.relation.may else "touches"
+    text = f": {access.statement.name}[{instance}] {touches} {access.tensor.name}[{element}]"
     return text + (f", at {at}" if at else "")
 
 
@@ -284,16 +287,25 @@ def _check_not_empty(model: Model, sizes: list[SizeCondition]) -> None:
     if nonempty.is_empty():
         return
     allowed = nonempty
-    for c in sizes:
+    # Reductions come first: what is out of bounds wherever they have values is no fault of theirs.
+    for c in sorted(sizes, key=lambda c: not c.is_about_emptiness):
         smaller = allowed.intersect(c.allowed)
         if smaller.is_empty():
             if c.is_about_emptiness:
                 raise _always_empty(c)
-            if c.access.relation.may:
-                raise _unprovable(c.access, c.span)
-            bad = outside(model, c.access, c.access.relation.map, c.access.domain)
-            raise _never(c.access, bad.intersect_params(nonempty), c.span)
+            raise _hopeless(model, c, allowed)
         allowed = smaller
+
+
+def _hopeless(model: Model, c: SizeCondition, sizes: Set) -> LanguageError:
+    """For an access that is out of bounds at all of these sizes."""
+    access = c.access
+    if access.relation.may:
+        loose = outside(model, access, access.relation.unbounded, access.domain)
+        if not loose.intersect_params(sizes).range().is_bounded():
+            return _unprovable(access, c.span)
+    bad = outside(model, access, access.relation.map, access.domain)
+    return _never(access, bad.intersect_params(sizes), c.span)
 
 
 def _is_safe(model: Model, access: Access, allowed: Set, checked: Sequence[CheckedIndex]) -> bool:
