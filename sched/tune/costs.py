@@ -6,11 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from .candidates import Candidates
+from .cost import Cost
 from .decided import Partial
 from .facts.facts import StatementFacts
-from .model import Cost, Model
+from .model import Model
 from .places import Spot
 from .planned import Nest
+from .steps import skewed
 from .work import Alike, Site, alike, kept
 
 UNEVEN, SKEWED = 2.5, 1.6
@@ -125,9 +127,14 @@ class CostsAt:
         if nest.skew and self.folds:
             folded = kept(self.accesses, s, nest.plan.number("jam"))
             site = Site(s, spot, self.stored, folded)
+        elif nest.block is not None and nest.block.skews:
+            askew = skewed(self.accesses, s, nest.block, self.folds)
+            site = Site(s, spot, self.stored, askew)
         else:
             site = self._site = self._site or Site(s, spot, self.stored, self.accesses)
         found = self.model.cost(site.work(nest))
+        if nest.block is not None and nest.block.near is not None:
+            found = found.plus(self.model.cost(site.work(nest.block.near)), nest.block.share)
         longer = (UNEVEN if spot.uneven else 1.0) * (SKEWED if nest.skew else 1.0)
         return replace(found, compute=longer * found.compute) if longer > 1 else found
 
