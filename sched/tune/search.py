@@ -21,6 +21,7 @@ from .places import ROOT, Reader, Spot, inside, spots
 from .plan import FuncPlan
 from .planned import Nest
 from .refine import Refinement
+from .steps import few_planes
 from .together import Together, hosted
 
 KINDS = ("chunk", "rows", "columns")
@@ -73,7 +74,8 @@ class Search:
             [f for f in outputs if f not in self._windows],
             model.threads,
         )
-        self.costs = Costs(model, self.statements, outputs, self.candidates)
+        few = few_planes(self.statements, self._windows, outputs)
+        self.costs = Costs(model, self.statements, outputs, self.candidates, few)
         self.together = Together(facts, self.statements)
         self._builds: dict[int, tuple[Decided, float]] = {}
         self._written: dict[str, Decided] = {}

@@ -9,18 +9,22 @@ step by step first, and the rest then by tiles: the template `blocks`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
 from typing import TYPE_CHECKING
 
-from .facts.facts import StatementFacts
+from .facts.facts import StatementFacts, main_of
+from .facts.windows import Window
 from .plan import NONE, NestPlan
 from .planned import Block, Nest, PlannedLoop
 
 if TYPE_CHECKING:
     from .templates import Templates
     from .work import Alike
+
+PLANES = 2
+"""So many elements along an axis of steps are few."""
 
 FARTHEST = 4
 """The most iterations that a step is behind the one before."""
@@ -40,6 +44,30 @@ def runs_in_steps(s: StatementFacts) -> bool:
     if s.kind != "recurrence" or len(s.loops) < 3 or s.loops[0].parallel:
         return False
     return all(x.parallel and not (x.is_shared or x.is_ragged) for x in s.loops[1:])
+
+
+def few_planes(
+    statements: Mapping[str, Sequence[StatementFacts]],
+    windows: Mapping[str, Sequence[Window]],
+    outputs: Collection[str],
+) -> dict[str, int]:
+    """Recurrences of which only few elements along the axis of their steps are read by others, so
+    that a schedule keeps no more; with that axis.
+
+    Args:
+        statements: by Func.
+        windows: by Func, what others need of it.
+        outputs: the names of Funcs that nothing is known about the readers of.
+    """
+    found: dict[str, int] = {}
+    for func, own in statements.items():
+        s, readers = main_of(own), windows.get(func, ())
+        if func in outputs or not readers or s.is_update or s.kind != "recurrence":
+            continue
+        axis = s.axes[0] if s.loops and not s.loops[0].parallel else None
+        if axis is not None and all(w.widths[axis] <= PLANES for w in readers):
+            found[func] = axis
+    return found
 
 
 def skew_of(s: StatementFacts, loop: int) -> int | None:
@@ -118,18 +146,11 @@ def _inner(of: Templates, k: int, extent: int) -> PlannedLoop:
     return PlannedLoop(of.part_name(k, 1, 2), k, extent, 1)
 
 
-def skewed(accesses: Alike, s: StatementFacts, block: Block, folds: bool) -> Alike:
-    """Accesses where each step is behind the one before.
+def skewed(accesses: Alike, block: Block) -> Alike:
+    """Accesses where each step is behind the one before."""
 
-    Args:
-        folds: whether a step uses the storage of one before.
-    """
+    def moved(strides: Sequence[float | None]) -> tuple[float | None, ...]:
+        (first, *others), behind = strides, [by * (strides[k] or 0) for k, by in block.skews]
+        return (None if first is None else first + max(behind, key=abs), *others)
 
-    def moved(strides: Sequence[float | None], is_own: bool) -> tuple[float | None, ...]:
-        first = 0 if is_own and folds else strides[0]
-        behind = [strides[k] or 0 for k, _ in block.skews]
-        most = max(range(len(behind)), key=lambda x: abs(behind[x]))
-        by = block.skews[most][1]
-        return (None if first is None else first + by * behind[most], *strides[1:])
-
-    return [(replace(a, strides=moved(a.strides, a.tensor == s.func)), n) for a, n in accesses]
+    return [(replace(a, strides=moved(a.strides)), n) for a, n in accesses]

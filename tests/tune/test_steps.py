@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,19 @@ from gallery.timesteps import fdtd_2d, heat_3d, jacobi_2d
 from polybench.solvers import cholesky_right_looking, lu_right_looking
 
 import polysched as ps
+import polysched.tune.auto as tune
 from polysched.targets.facts import machine
-from polysched.tune.auto import auto
+from polysched.tune.decided import Decided
 from polysched.tune.facts.distances import Distance
 from polysched.tune.facts.facts import facts_of
+from polysched.tune.footprint import Traffic
 from polysched.tune.model import Model
 from polysched.tune.places import ROOT
 from polysched.tune.planned import Nest
+from polysched.tune.realise import realise
 from polysched.tune.search import Search
-from polysched.tune.steps import skew_of
+from polysched.tune.steps import skew_of, skewed
+from polysched.tune.work import Site
 
 from .programs import i, j, n
 
@@ -59,17 +64,23 @@ def test_what_the_caches_hold_runs_step_by_step() -> None:
 
 
 def test_a_step_that_is_behind_touches_more() -> None:
-    """Rows of a tile that each step is behind the one before are in the caches, too."""
+    """Rows that a tile has left behind are in the caches as long as it has steps."""
     search = searched(jacobi_2d(ps.float64), n=4000, m=4000, T=100)
     s = search.statements["f"][-1]
     costs = search.costs.at(search.best(), s, ROOT)
-    found = {x.plan.number("steps"): costs.of(x) for x in in_tiles(search, "f")}
-    size = {
-        x.plan.number("steps"): x for x in in_tiles(search, "f") if x.plan.number("rows") == 16
-    }
-    assert sorted(size) == sorted(found) == [4, 8, 16]
-    second = [costs.of(size[count]).memory[0] * count for count in (4, 16)]
-    assert second[1] > 1.2 * second[0]
+    plans = [(x.plan.number("steps"), x.plan.number("rows"), x) for x in in_tiles(search, "f")]
+    found = {(steps, rows): costs.of(x).memory[-1] for steps, rows, x in plans}
+    assert {x for x, _ in found} == {4, 8, 16}
+    assert found[4, 64] > 3 * found[16, 64] > 0
+    (few, many) = (
+        Traffic(work.touches, work.extents)._from(2)
+        for work in (
+            Site(s, ROOT, {"f": 0}, skewed(costs.accesses, x.block)).work(x)
+            for steps, rows, x in plans
+            if rows == 16 and steps in (4, 16) and x.block
+        )
+    )
+    assert many > 1.4 * few
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -79,7 +90,7 @@ def test_tiles_of_steps_have_the_same_bits(threads: int) -> None:
     s = ps.Schedule.auto(program, sizes=sizes, threads=threads, target=V3)
     names = [d.name for d in s.directives]
     assert "skew" in names
-    assert names.count("wavefront") == names.count("parallel") // 2 == threads - 1
+    assert names.count("transform") == names.count("parallel") // 2 == threads - 1
     assert "each step 1 of i behind the one before" in s.source()
     made = s.for_target(ps.Schedule(program).target).compile()
     rng = np.random.default_rng(1)
@@ -121,9 +132,7 @@ def test_how_far_behind_steps_must_be(spans: Any, expected: int | None) -> None:
     low = spans[1][0]
     skews = {"i": {"t": -low}} if low is not None and low < 0 else {}
     found = (Distance(s.name, s.name, "f", spans),)
-    changed = type(s)(**{x: getattr(s, x) for x in s.__slots__} | {"distances": found})
-    changed = type(s)(**{x: getattr(changed, x) for x in s.__slots__} | {"skewable": skews})
-    assert skew_of(changed, 1) == expected
+    assert skew_of(replace(s, distances=found, skewable=skews), 1) == expected
 
 
 # eliminations -----------------------------------------------------------------------------------
@@ -149,9 +158,7 @@ def _lu(n: int) -> np.ndarray[Any, Any]:
     "program", [lu_right_looking, pytest.param(cholesky_right_looking, marks=pytest.mark.slow)]
 )
 @pytest.mark.parametrize("threads", [1, 2])
-def test_blocks_of_pivots_have_the_same_bits(
-    program: Callable[[], ps.InOut], threads: int
-) -> None:
+def test_blocks_of_pivots_have_the_same_bits(program: Callable[[], ps.InOut], threads: int) -> None:
     A = program()
     s = ps.Schedule.auto(A, sizes={"n": 1000}, threads=threads, target=V3)
     names = [d.name for d in s.directives]
@@ -171,7 +178,7 @@ def test_shortest_paths_go_by_blocks_of_places() -> None:
     d = shortest_paths_in_place()
     s = ps.Schedule.auto(d, sizes={"n": 1000}, threads=1, target=V3)
     assert [x.name for x in s.directives].count("partition") == 2
-    assert "behind those of 16 of k at a time whose r and c these are" in s.source()
+    assert "of k at a time whose r and c these are" in s.source()
     made = s.for_target(ps.Schedule(d).target).compile()
     rng = np.random.default_rng(1)
     for size in (1, 15, 16, 33, 41):
@@ -179,16 +186,30 @@ def test_shortest_paths_go_by_blocks_of_places() -> None:
         assert_same(made(given), ps.interpret(d, given))
 
 
-def backwards() -> ps.InOut:
-    """Each step reads a column that earlier ones have changed, the last one first."""
-    A = ps.InOut("A", ps.float64, (n, n))
+def forgetful() -> ps.Func:
+    """The row of a step is kept no longer than that: what is left for later would need it."""
+    x = ps.Input("x", ps.int32, (n, n))
+    d, row = ps.Func("d", (n, n), ps.int32), ps.Func("row", (n,), ps.int32)
+    d[i, j], row[i] = x[i, j], 0
     with ps.sequential("k", 0, n) as k:
+        p = ps.RVar("p", 0, n)
         r, c = ps.rdom("r c", (0, n), (0, n))
-        last = ps.Func("last", (n,), ps.float64)
-        A[r, c] = ps.select((r > k) & (c != n - 1 - k), A[r, c] - A[r, n - 1 - k] * A[k, c], A[r, c])
-    del last
-    return A
+        row[p] = d[k, p]
+        d[r, c] += row[c] >> 1
+    return d
 
 
 def test_where_blocks_are_refused_none_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """A refusal is about all tiles of several steps of a Func: other numbers are no better."""
+    program = forgetful()
+    assert best(searched(program, n=1000), "d").block is not None
+    tried: list[bool] = []
+
+    def counted(s: ps.Schedule, funcs: Sequence[Decided], *args: Any) -> None:
+        tried.append(any(nest.block is not None for d in funcs for nest in d.nests))
+        realise(s, funcs, *args)
+
+    monkeypatch.setattr(tune, "realise", counted)
+    s = ps.Schedule.auto(program, sizes={"n": 1000}, threads=1, target=V3)
+    assert tried == [True, False]
+    assert s.directives
