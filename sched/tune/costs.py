@@ -88,7 +88,7 @@ class Costs:
         depths = dict(zip(self._tensors[s.name], stored, strict=True))
         known = self._known.setdefault(key, {})
         folds, accesses = s.func not in self.outputs, self._accesses[s.name]
-        return CostsAt(self.model, s, spot, depths, accesses, folds, self._steps(s), known)
+        return CostsAt(self.model, s, spot, depths, accesses, folds, known, self._steps(s))
 
 
 class CostsAt:
@@ -98,8 +98,8 @@ class CostsAt:
         stored: by tensor, how many loops around use the same storage of it in each iteration.
         accesses: of the statement, by `work.alike`.
         folds: whether as much of its results is stored as is read again, where rows run askew.
-        steps: the loop along which only few elements are kept in any case; None for none.
         known: what was found for this and for what is alike.
+        steps: the loop along which only few elements are kept in any case; None for none.
 
     Attributes:
         best: of all nests that it may have there, where somebody has looked for that.
@@ -113,8 +113,8 @@ class CostsAt:
         stored: Mapping[str, int],
         accesses: Alike,
         folds: bool,
-        steps: int | None,
         known: Known,
+        steps: int | None = None,
     ) -> None:
         self.model, self.statement, self.spot, self.stored = model, s, spot, stored
         self.folds, self.known = folds, known
