@@ -679,7 +679,7 @@ FAULTS = (
     ),
     Fault(
         "a plan that is refused is tried again", "tune/search.py",
-        "made.plan not in self.refusals.plans", "made.plan", AUTO,
+        "if not self.refusals.forbid(made.plan):", "if made.plan:", AUTO,
     ),
     Fault(
         "a distance that may go backwards is in order", "tune/facts/order.py",
