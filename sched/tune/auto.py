@@ -248,6 +248,8 @@ def _learned(known: Refusals, refused: Refused) -> Refusals:
     plan = refused.decided.plan
     if plan.host is not None:
         return replace(known, alone=known.alone | {plan.func})
+    if any(nest.block is not None for nest in refused.decided.nests):
+        return replace(known, in_tiles=known.in_tiles | {plan.func})
     places = {(plan.func, spot.at) for spot in refused.decided.spots}
     if refused.status == "malformed" and not places <= known.varying:
         return replace(known, varying=known.varying | places)

@@ -8,10 +8,10 @@ from dataclasses import replace
 from ..targets.target import Target
 from .effort import Effort
 from .facts.facts import StatementFacts
-from .plan import NestPlan
+from .plan import NONE, NestPlan
 from .planned import Nest
 from .strides import gathers
-from .templates import NONE, Templates
+from .templates import Templates
 
 MOST = {"columns": 4, "panels": 8}
 """The most vectors side by side, and tiles side by side with a common copy."""

@@ -11,9 +11,10 @@ from .planned import Nest
 PROGRAM, WRITTEN = 0.02, 0.015
 """Seconds for a program, and for each of its statements that is left as it is written."""
 
-CHANGED, VECTORS, COPIED, BEHIND, PARTS = 0.012, 0.055, 0.07, 0.12, 0.1
+CHANGED, VECTORS, COPIED, BEHIND, PARTS, STEPS = 0.012, 0.055, 0.07, 0.12, 0.1, 0.3
 """Seconds more for a statement that is not, if it has vectors, if it copies an operand first, if
-its rows wait for each other, and if threads have results of their own."""
+its rows wait for each other, if threads have results of their own, and if tiles compute several
+steps."""
 
 OPERATOR = {True: 0.0045, False: 0.0015}
 """Seconds for each operator and access of what runs innermost, of vectors or not."""
@@ -32,6 +33,7 @@ def build_seconds(s: StatementFacts, nest: Nest) -> float:
     seconds = CHANGED + VECTORS * has_vectors
     seconds += COPIED * (nest.packed is not None or nest.turned is not None)
     seconds += BEHIND * (nest.skew > 0) + PARTS * (nest.parts is not None)
+    seconds += STEPS * (nest.block is not None)
     return seconds + OPERATOR[has_vectors] * copies * (sum(s.operations.values()) + len(s.accesses))
 
 

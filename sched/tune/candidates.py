@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ..targets.target import Target
+from . import step_plans
 from .effort import Effort
 from .facts.facts import StatementFacts
 from .fused import is_row
 from .parts import COPIES, has_copies, part_of
 from .places import Spot
-from .plan import NestPlan, Place, Template
+from .plan import NONE, NestPlan, Place, Template
 from .planned import Nest
-from .statements import free_loops, is_reduction, waits, waits_for_floats
+from .statements import free_loops, is_reduction, waits
 from .strides import gathers, interleaves, is_dense, shares, suits_vectors
-from .suited import TERMS, arrangements, has_others, terms_of
-from .templates import KNOBS, NONE, Templates
-
-ROWS = (2, 4, 8)
-"""Rows of a tile, beside as many as registers hold."""
+from .suited import ROWS, TERMS, arrangements, has_others, plan_of, terms_of
+from .templates import Templates
 
 CHUNK = 4096
 """Elements of the only loop that a thread takes at a time."""
@@ -106,9 +104,9 @@ class Candidates:
             parallel, _ = self._threads(s, spot, templates.extents, reduction)
             for columns in self._columns(reduction):
                 tile = reduction, self._lanes(s), columns, NONE, 1
-                yield _plan(s, "lanes", tile, parallel=parallel)
+                yield plan_of(s, "lanes", tile, parallel=parallel)
         yield from self._parted(s, spot, templates)
-        yield from self._waves(s, spot)
+        yield from step_plans.plans(s, spot, self.statements, templates, self.target, self.effort)
         yield from self._rows_of_two(s, spot, templates)
         for vector in (*self._vectors(s, templates.extents), NONE):
             turned = 0 if templates.turned(vector) is None else 1
@@ -123,10 +121,10 @@ class Candidates:
                         if jam != parallel or chunk % rows == 0:
                             knobs = {"parallel": parallel, "chunk": chunk, "taps": taps}
                             knobs |= {"turned": turned, "stream": stream}
-                            yield _plan(s, template, tile, **knobs)
+                            yield plan_of(s, template, tile, **knobs)
                     if template == "tile" and not taps and spot.at is None:
                         for panels, shared in self._panels(templates, vector, jam):
-                            yield _plan(s, template, tile, parallel=shared, panels=panels)
+                            yield plan_of(s, template, tile, parallel=shared, panels=panels)
 
     def _parted(self, s: StatementFacts, spot: Spot, templates: Templates) -> Iterator[NestPlan]:
         """Parts of a reduction with results of their own, where nothing else is for threads."""
@@ -141,15 +139,15 @@ class Candidates:
         for reduction in self._reduced_in_lanes(s):
             for columns in self._columns(reduction):
                 if reduction != found[0] or found[1] % (columns * lanes) == 0:
-                    yield _plan(s, "lanes", (reduction, lanes, columns, NONE, 1), **shared)
+                    yield plan_of(s, "lanes", (reduction, lanes, columns, NONE, 1), **shared)
         if has_copies(s, self.target.caches[0].bytes):
             sums = [k for k, x in enumerate(s.loops) if x.is_reduction]
-            yield _plan(s, "rows", (NONE, lanes, 1, sums[-1], COPIES), **shared)
+            yield plan_of(s, "rows", (NONE, lanes, 1, sums[-1], COPIES), **shared)
             return
         for vector in (*self._vectors(s, extents), NONE):
             for jam, rows, columns in self._tiles(s, templates, "rows", vector, 0):
                 if jam != found[0] or found[1] % rows == 0:
-                    yield _plan(s, "rows", (vector, lanes, columns, jam, rows), **shared)
+                    yield plan_of(s, "rows", (vector, lanes, columns, jam, rows), **shared)
 
     def _of_ragged(self, s: StatementFacts, spot: Spot, templates: Templates) -> Iterator[NestPlan]:
         """Where data say how many iterations some loops have: the loops as written, of which the
@@ -164,7 +162,7 @@ class Candidates:
                 parallel, _ = self._threads(s, spot, templates.extents, vector)
                 for columns in self._columns(vector):
                     tile = vector, self._lanes(s), columns, NONE, 1
-                    yield _plan(s, "tile", tile, parallel=parallel)
+                    yield plan_of(s, "tile", tile, parallel=parallel)
 
     def _rows_of_two(
         self, s: StatementFacts, spot: Spot, templates: Templates
@@ -181,7 +179,7 @@ class Candidates:
                 for chunk in chunks:
                     tile = vector, self._lanes(s), columns, NONE, 1
                     more = {"parallel": parallel, "chunk": chunk, "stream": stream, "row": 1}
-                    yield _plan(s, "rows", tile, **more)
+                    yield plan_of(s, "rows", tile, **more)
 
     def _streams(self, s: StatementFacts, spot: Spot) -> bool:
         """Whether results are better written past the caches: nobody reads them here, and they do
@@ -191,22 +189,6 @@ class Candidates:
         is_last = s.func in self.outputs and len(self.statements[s.func]) == 1
         fits = size < min(self.target.caches[-1].bytes / SHARE, LARGE)
         return is_last and s.kind == "pointwise" and spot.at is None and not fits
-
-    def _waves(self, s: StatementFacts, spot: Spot) -> Iterator[NestPlan]:
-        """Rows of loops that wait for each other, where nothing innermost runs side by side."""
-        if s.kind != "recurrence" or len(s.loops) < 2 or s.loops[-1].parallel:
-            return
-        own = self.statements[s.func]
-        size = sum(s.operations.values()) + len(s.accesses)
-        counts = ROWS[1:] if waits_for_floats(s) else ROWS[:2]
-        for jam, loop in enumerate(s.loops[:-1]):
-            # What shares the loop with others must be taken apart from them, and come last.
-            is_free = not loop.is_shared or (jam == 0 and len(own) > 1 and s is own[-1])
-            if loop.parallel:
-                continue  # rows that do not wait need not be behind each other
-            if spot.at is None and is_free and not any(x.is_shared for x in s.loops[jam + 1 :]):
-                for rows in (x for x in counts if x * size <= self.effort.code):
-                    yield _plan(s, "wave", (NONE, 1, 1, jam, rows), parallel=NONE)
 
     def _reduced_in_lanes(self, s: StatementFacts) -> list[int]:
         """The innermost reduction of a statement, where lanes of vectors may have partial
@@ -340,11 +322,3 @@ class Candidates:
 
     def _lanes(self, s: StatementFacts) -> int:
         return max(1, self.target.vector_bytes // s.widest)
-
-
-def _plan(
-    s: StatementFacts, template: Template, tile: tuple[int, int, int, int, int], **more: int
-) -> NestPlan:
-    """A plan with a tile: the loop of vectors, lanes, columns, the loop of rows, and how many."""
-    knobs = dict(zip(KNOBS, tile, strict=False)) | more
-    return NestPlan(s.name, template, tuple((x, knobs.get(x, 0)) for x in KNOBS))

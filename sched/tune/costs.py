@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from .candidates import Candidates
+from .cost import Cost
 from .decided import Partial
 from .facts.facts import StatementFacts
-from .model import Cost, Model
+from .model import Model
 from .places import Spot
 from .planned import Nest
+from .steps import skewed
 from .work import Alike, Site, alike, kept
 
 UNEVEN, SKEWED = 2.5, 1.6
@@ -26,6 +29,7 @@ class Costs:
 
     Args:
         outputs: the names of Funcs that stay at the root.
+        few_planes: Funcs of which few elements along an axis are kept, with that axis.
     """
 
     def __init__(
@@ -34,7 +38,9 @@ class Costs:
         statements: Mapping[str, Sequence[StatementFacts]],
         outputs: Collection[str],
         candidates: Candidates,
+        few_planes: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
+        self.few_planes = few_planes
         self.model, self.outputs, self.candidates = model, outputs, candidates
         self._accesses: dict[str, Alike] = {}
         self._tensors: dict[str, tuple[str, ...]] = {}
@@ -50,8 +56,13 @@ class Costs:
         """Looks what a statement accesses, and whether there is one that is alike."""
         self._accesses[s.name] = alike(s)
         self._tensors[s.name] = tuple(dict.fromkeys(a.tensor for a in s.accesses))
-        content, numbers = _content(s, s.func in self.outputs), self._numbers
+        content, numbers = _content(s, s.func in self.outputs, self._steps(s)), self._numbers
         self._contents[s.name] = numbers.setdefault(content, len(numbers))
+
+    def _steps(self, s: StatementFacts) -> int | None:
+        """The loop of a statement along which few elements of its Func are kept, if any."""
+        axis = self.few_planes.get(s.func)
+        return s.axes.index(axis) if axis is not None and axis in s.axes else None
 
     def at(self, p: Partial, s: StatementFacts, spot: Spot) -> CostsAt:
         """The costs of a statement at a place, where what it touches is stored as a plan says."""
@@ -76,8 +87,8 @@ class Costs:
         key = self._contents[s.name], place, templates.extents, templates.short, stored
         depths = dict(zip(self._tensors[s.name], stored, strict=True))
         known = self._known.setdefault(key, {})
-        folds = s.func not in self.outputs
-        return CostsAt(self.model, s, spot, depths, self._accesses[s.name], folds, known)
+        folds, accesses = s.func not in self.outputs, self._accesses[s.name]
+        return CostsAt(self.model, s, spot, depths, accesses, folds, known, self._steps(s))
 
 
 class CostsAt:
@@ -88,6 +99,7 @@ class CostsAt:
         accesses: of the statement, by `work.alike`.
         folds: whether as much of its results is stored as is read again, where rows run askew.
         known: what was found for this and for what is alike.
+        steps: the loop along which only few elements are kept in any case; None for none.
 
     Attributes:
         best: of all nests that it may have there, where somebody has looked for that.
@@ -102,9 +114,11 @@ class CostsAt:
         accesses: Alike,
         folds: bool,
         known: Known,
+        steps: int | None = None,
     ) -> None:
         self.model, self.statement, self.spot, self.stored = model, s, spot, stored
-        self.accesses, self.folds, self.known = accesses, folds, known
+        self.folds, self.known = folds, known
+        self.accesses = accesses if steps is None else kept(accesses, s, steps)
         self.best: Nest | None = None
         self._site: Site | None = None
 
@@ -125,14 +139,19 @@ class CostsAt:
         if nest.skew and self.folds:
             folded = kept(self.accesses, s, nest.plan.number("jam"))
             site = Site(s, spot, self.stored, folded)
+        elif nest.block is not None and nest.block.skews:
+            askew = skewed(self.accesses, nest.block)
+            site = Site(s, spot, self.stored, askew)
         else:
             site = self._site = self._site or Site(s, spot, self.stored, self.accesses)
         found = self.model.cost(site.work(nest))
+        if nest.block is not None and nest.block.near is not None:
+            found = found.plus(self.model.cost(site.work(nest.block.near)), nest.block.share)
         longer = (UNEVEN if spot.uneven else 1.0) * (SKEWED if nest.skew else 1.0)
         return replace(found, compute=longer * found.compute) if longer > 1 else found
 
 
-def _content(s: StatementFacts, is_output: bool) -> tuple[object, ...]:
+def _content(s: StatementFacts, is_output: bool, steps: int | None) -> tuple[object, ...]:
     """All that is known of a statement but for names."""
     numbers = {s.func: 0}
     accesses = [
@@ -142,4 +161,4 @@ def _content(s: StatementFacts, is_output: bool) -> tuple[object, ...]:
     own = tuple((d.source == s.name, d.sink == s.name, d.spans) for d in s.distances)
     operations = tuple(s.operations.items())
     known = s.kind, s.is_exact, loops, s.axes, operations, s.varying, tuple(accesses), own
-    return (*known, is_output)
+    return (*known, is_output, steps)

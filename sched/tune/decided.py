@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from ..records import dataclass
-from .model import Cost
+from .cost import Cost
 from .places import Spot
 from .plan import FuncPlan, Place
 from .planned import Nest
@@ -68,12 +68,19 @@ class Refusals:
         places: Funcs, each with a place that does not suit it.
         varying: Funcs, each with a place at which its loops are of no constant extent.
         alone: Funcs that are not computed in the loops of others.
+        in_tiles: Funcs of which no tile computes several steps.
     """
 
     plans: frozenset[FuncPlan] = frozenset()
     places: frozenset[tuple[str, Place | None]] = frozenset()
     varying: frozenset[tuple[str, Place | None]] = frozenset()
     alone: frozenset[str] = frozenset()
+    in_tiles: frozenset[str] = frozenset()
+
+    def forbid(self, plan: FuncPlan) -> bool:
+        """Whether a Func is known not to be computed so."""
+        has_tiles = any(x.template in ("steps", "blocks") for x in plan.nests)
+        return plan in self.plans or (has_tiles and plan.func in self.in_tiles)
 
 
 NONE_KNOWN = Refusals()

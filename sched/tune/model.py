@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from math import ceil, prod
 
-from ..cached import cached_property
 from ..lang.nodes.dtypes import DType, as_dtype, float32
 from ..records import dataclass
 from ..targets.facts import Machine
+from .cost import Cost
 from .footprint import JUMPS, Level, Touch, Traffic
 from .planned import Kind
 
@@ -78,9 +78,6 @@ ASKED = 0.05e-6
 WORTHWHILE = 10e-6
 """Seconds below which a loop is not handed out."""
 
-ALONGSIDE = 0.3
-"""The part of what takes less long that is not hidden behind what takes the longest."""
-
 FULL = 0.8
 """The part of a cache that a nest can count on."""
 
@@ -114,36 +111,6 @@ class Work:
     widest: int
     is_held: bool
     copied: Touch | None = None
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What a nest costs, in seconds.
-
-    Attributes:
-        compute: what the units of a core take.
-        memory: by cache, the nearest first, what it takes to bring what the cache does not hold.
-        starts: what it takes to hand work to threads.
-    """
-
-    compute: float
-    memory: tuple[float, ...]
-    starts: float
-
-    @cached_property
-    def seconds(self) -> float:
-        """The whole, as much of it as runs at the same time taken once."""
-        parts = (self.compute, *self.memory)
-        return max(parts) + ALONGSIDE * (sum(parts) - max(parts)) + self.starts
-
-    @property
-    def limit(self) -> str:
-        """What takes the longest."""
-        most = max(self.compute, *self.memory)
-        if most == self.compute:
-            return "arithmetic"
-        level = self.memory.index(most) + 1
-        return f"cache {level + 1}" if level < len(self.memory) else "memory"
 
 
 class Model:

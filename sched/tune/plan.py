@@ -13,13 +13,17 @@ from typing import Any, Literal
 from ..lang.errors.errors import LanguageError
 from ..records import dataclass
 
-Template = Literal["leave", "rows", "tile", "lanes", "wave"]
+Template = Literal["leave", "rows", "tile", "lanes", "wave", "steps", "blocks"]
 """How the loops of a statement are arranged: as written; with a loop of vectors innermost; with all
 reductions around a tile that is kept in registers; with a reduction taken apart, so that each lane
-of a vector has a partial result; or with several iterations of a loop that carries dependences side
-by side, each so far behind the one before that they do not wait for each other."""
+of a vector has a partial result; with several iterations of a loop that carries dependences side by
+side, each so far behind the one before that they do not wait for each other; or with tiles of
+several iterations of the outermost loop, as the module `steps` says of the last two."""
 
-TEMPLATES: tuple[Template, ...] = ("leave", "rows", "tile", "lanes", "wave")
+TEMPLATES: tuple[Template, ...] = ("leave", "rows", "tile", "lanes", "wave", "steps", "blocks")
+
+NONE = -1
+"""A knob that names a loop by its number, where there is none."""
 
 Place = tuple[str, str]
 """A statement, and a loop that a plan gives it."""

@@ -30,6 +30,27 @@ class PlannedLoop:
 
 
 @dataclass(frozen=True, slots=True)
+class Block:
+    """Several steps of the outermost loop of a statement that a tile computes.
+
+    Attributes:
+        steps: how many.
+        skews: the other loops that are tiled, and by how many iterations each step is behind the
+            one before along them.
+        pivots: the loops along which elements in the block are computed before all others, as
+            these need them.
+        near: the loops of such elements; None where there are none.
+        share: the part of all instances that these are.
+    """
+
+    steps: int
+    skews: tuple[tuple[int, int], ...] = ()
+    pivots: tuple[int, ...] = ()
+    near: Nest | None = None
+    share: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Nest:
     """The loops of a statement, as a plan has them.
 
@@ -49,6 +70,7 @@ class Nest:
         parts: the loop of a reduction each iteration of which has a result of its own, so that
             threads share it; None where there is none.
         copies: the innermost loop of such parts, where each iteration has results of its own, too.
+        block: the steps that tiles compute together; None where each is computed as a whole.
     """
 
     plan: NestPlan
@@ -62,6 +84,7 @@ class Nest:
     row: str | None = None
     parts: str | None = None
     copies: str | None = None
+    block: Block | None = None
 
     def depth(self, name: str) -> int:
         """At which position a loop is."""

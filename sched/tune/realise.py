@@ -15,6 +15,7 @@ from .part_results import begin_and_end, give_copies, loop_of, take_apart
 from .plan import Place
 from .planned import Nest, PlannedLoop
 from .splits import factor_of, splits
+from .step_directives import block_steps, run_along_diagonals, tile_steps
 
 
 class Refused(Exception):
@@ -97,6 +98,7 @@ class _Realisation:
         self.s, self.statements, self.threads, self.terms = s, statements, threads, terms
         self._partial: dict[str, Func] = {}
         self._parts: dict[str, Func] = {}
+        self._rests: dict[str, StageHandle] = {}
 
     @property
     def steps(self) -> Sequence[Callable[[Decided], None]]:
@@ -105,9 +107,11 @@ class _Realisation:
 
     def _stage(self, what: str | Func) -> StageHandle:
         """A stage by its own name, which may also be what several Funcs are called; that of parts
-        in place of one that has them."""
+        in place of one that has them, and what is left of one behind pivots."""
         if isinstance(what, str) and what in self._parts:
             return self.s[self._parts[what]].update(0)
+        if isinstance(what, str) and what in self._rests:
+            return self._rests[what]
         return StageHandle(self.s, what) if isinstance(what, str) else self.s[what]
 
     def _loop(self, place: Place) -> tuple[StageHandle, str]:
@@ -144,14 +148,7 @@ class _Realisation:
             first.compute_root()  # a reduction in an expression has moved with what it is in
         self._compute_at(statements[0].name, d)
         for statement, nest in zip(statements, d.nests, strict=True):
-            if nest.packed is not None:
-                self._panels(statement, nest)
-            elif nest.plan.template == "lanes":
-                self._compute_partial_results(d, statement)
-            elif nest.plan.template == "wave":
-                self._wave(statements, statement, nest)
-            elif nest.plan.template != "leave" and nest.copies is None:
-                self._arrange(statement, nest)
+            self._give_loops(d, statement, nest)
             if nest.plan.host is not None:
                 self._stage(statement.name).compute_with(*self._loop(nest.plan.host))
         begin = d.spots[0]
@@ -163,6 +160,20 @@ class _Realisation:
                 begin_and_end(self.s, self._parts[statement.name], stage, nest)
                 if nest.copies is not None:
                     give_copies(self.s, self._parts[statement.name], statement, nest)
+
+    def _give_loops(self, d: Decided, statement: StatementFacts, nest: Nest) -> None:
+        """Gives a statement the loops of a nest."""
+        own = self.statements[d.plan.func]
+        if nest.packed is not None:
+            self._panels(statement, nest)
+        elif nest.plan.template == "lanes":
+            self._compute_partial_results(d, statement)
+        elif nest.plan.template == "wave":
+            self._wave(own, statement, nest)
+        elif nest.block is not None:
+            self._tile_steps(own, statement, nest)
+        elif nest.plan.template != "leave" and nest.copies is None:
+            self._arrange(statement, nest)
 
     def _compute_at(self, stage: str | Func, d: Decided) -> None:
         if d.plan.at is None:
@@ -215,6 +226,17 @@ class _Realisation:
         stage.skew(rows, behind, nest.skew)
         _split(stage, statement, nest)
         stage.reorder(*(x.name for x in nest.loops[jam:]))
+
+    def _tile_steps(
+        self, own: Sequence[StatementFacts], statement: StatementFacts, nest: Nest
+    ) -> None:
+        """Tiles of several steps, apart from what shares their loop."""
+        stage = self._stage(statement.name)
+        if nest.plan.template == "steps":
+            sharing = [self._stage(x.name) for x in own[:-1] if x.loops and x.loops[0].is_shared]
+            tile_steps(stage, sharing, statement, nest)
+        else:
+            self._rests[statement.name] = block_steps(stage, statement, nest)
 
     def _turn(self, stage: StageHandle, statement: StatementFacts, nest: Nest, tensor: str) -> None:
         """Copies an operand at first, as a whole, with its axes in the order of the loops."""
@@ -299,6 +321,8 @@ class _Realisation:
         if self.threads == 1:
             return
         for statement, nest in zip(self.statements[d.plan.func], d.nests, strict=True):
+            if nest.plan.template == "steps":
+                run_along_diagonals(self._stage(statement.name), nest)
             for x in nest.loops if nest.plan.host is None else ():
                 if x.kind == "parallel":
                     self._stage(statement.name).parallel(x.name)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from .cost import Cost
 from .decided import Decided, Partial
 from .facts.facts import Facts, StatementFacts
-from .model import Cost, Model
-from .plan import NestPlan
+from .model import Model
+from .plan import NONE, NestPlan
 from .planned import Nest
-from .templates import NONE
 
 
 def heading(facts: Facts, model: Model) -> str:
@@ -93,6 +93,7 @@ def _arranged(s: StatementFacts, nest: Nest, threads: int) -> str:
         parts.insert(0, f"{plan.number('rows')} of {s.loops[jam].name}")
     own = ["with results of their own"] * (nest.copies is not None)
     found = [" ".join((" by ".join(parts), "at a time", *own))] if parts else []
+    found += _steps(s, nest)
     if nest.accumulates_at is not None and parts:
         found.append("in registers while sums run")
     if nest.skew:
@@ -106,6 +107,22 @@ def _arranged(s: StatementFacts, nest: Nest, threads: int) -> str:
     shared = [x.name for x in nest.loops if x.kind == "parallel" and threads > 1]
     found += [f"threads share {name}" for name in shared]
     return ", ".join(found)
+
+
+def _steps(s: StatementFacts, nest: Nest) -> Iterator[str]:
+    """What is said of tiles of several steps."""
+    if nest.block is None:
+        return
+    names = [x.name for x in s.loops]
+    steps = f"{nest.block.steps} of {names[0]}"
+    if nest.block.pivots:
+        pivots = " and ".join(names[k] for k in nest.block.pivots)
+        yield f"behind those of {steps} at a time whose {pivots} these are"
+        return
+    skews = (f"{by} of {names[k]} behind the one before" for k, by in nest.block.skews)
+    side = nest.plan.number("rows")
+    tiles = " by ".join(f"{side} of {names[k]}" for k, _ in nest.block.skews)
+    yield f"in tiles of {steps} by {tiles}, each step {' and '.join(skews)}"
 
 
 def _limit(cost: Cost | None) -> str:

@@ -93,7 +93,7 @@ class Refinement:
         self, p: Partial, d: Decided, spot: Spot, nests: Sequence[Nest]
     ) -> Iterator[Decided]:
         for made in self.search.with_nests(p, d.plan.func, spot, nests):
-            if made.plan not in self.search.refusals.plans:
+            if not self.search.refusals.forbid(made.plan):
                 yield made
 
     def in_time(self, p: Partial, most: float) -> Partial:

@@ -10,16 +10,18 @@ from dataclasses import replace
 
 from .build_time import allowed, build_seconds
 from .candidates import Candidates
+from .cost import Cost
 from .costs import Costs
 from .decided import NONE_KNOWN, Decided, Partial, Refusals
 from .effort import MANY, MANY_CALLS, THOROUGH, Effort, of_large
 from .facts.facts import Facts, StatementFacts, main_of
 from .facts.windows import Window
-from .model import Cost, Model
+from .model import Model
 from .places import ROOT, Reader, Spot, inside, spots
 from .plan import FuncPlan
 from .planned import Nest
 from .refine import Refinement
+from .steps import few_planes
 from .together import Together, hosted
 
 KINDS = ("chunk", "rows", "columns")
@@ -72,7 +74,8 @@ class Search:
             [f for f in outputs if f not in self._windows],
             model.threads,
         )
-        self.costs = Costs(model, self.statements, outputs, self.candidates)
+        few = few_planes(self.statements, self._windows, outputs)
+        self.costs = Costs(model, self.statements, outputs, self.candidates, few)
         self.together = Together(facts, self.statements)
         self._builds: dict[int, tuple[Decided, float]] = {}
         self._written: dict[str, Decided] = {}
@@ -180,7 +183,7 @@ class Search:
         """A partial plan with each of what can be decided of a Func."""
         for spot in self.spots_of(p, func):
             for made in self._at(p, func, spot):
-                if made.plan not in self.refusals.plans:
+                if not self.refusals.forbid(made.plan):
                     yield self.decide(p, made)
         for made in hosted(self, p, func):
             yield self.decide(p, made)
@@ -306,7 +309,7 @@ def _is_about(plan: FuncPlan, own: Sequence[StatementFacts]) -> bool:
 
 def _beginning(own: Sequence[StatementFacts], main: StatementFacts, nest: Nest, spot: Spot) -> Spot:
     """Where the pure definition is computed: inside of its update, where sums begin there."""
-    if nest.accumulates_at is None or spot.at is not None:
+    if nest.accumulates_at is None or nest.block is not None or spot.at is not None:
         return spot
     if len(own) != 2 or own[0].is_update or any(x.is_shared for x in own[0].loops):
         return spot

@@ -32,6 +32,8 @@ def factor_of(nest: Nest, statement: StatementFacts, loop: int, step: int) -> Wo
     is_rows = loop == number("jam") and step == number("rows")
     is_chunk = loop == number("parallel") and step == number("chunk")
     means = "columns" if is_columns else "rows" if is_rows else "chunk" if is_chunk else "panel"
+    if nest.block is not None and not (is_columns or is_rows):
+        means = "side" if loop else "steps"
     owner = statement.name if nest.plan.host is None else nest.plan.host[0]
     return factor(f"{_identifier(owner)}_{means}", step)
 

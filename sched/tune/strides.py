@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .facts.facts import StatementFacts
-from .templates import NONE
+from .plan import NONE
 
 NEAR = 4
 """The largest stride along which vectors are loaded as such."""

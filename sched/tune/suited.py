@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .facts.facts import StatementFacts
-from .plan import Template
+from .plan import NONE, NestPlan, Template
 from .statements import is_reduction
-from .templates import NONE, Templates
+from .templates import KNOBS, Templates
+
+ROWS = (2, 4, 8)
+"""Rows of a tile, beside as many as registers hold."""
 
 TERMS = (4, 8)
 """Terms of a sum that are added to a result at a time."""
@@ -34,3 +37,11 @@ def terms_of(s: StatementFacts, templates: Templates, vector: int) -> list[int]:
     if vector == NONE or s.axes[vector] is None or len(loops) != 1:
         return []
     return [k for k in loops if not templates.short[k] and templates.extents[k] > TERMS[-1]]
+
+
+def plan_of(
+    s: StatementFacts, template: Template, tile: tuple[int, int, int, int, int], **more: int
+) -> NestPlan:
+    """A plan with a tile: the loop of vectors, lanes, columns, the loop of rows, and how many."""
+    knobs = dict(zip(KNOBS, tile, strict=False)) | more
+    return NestPlan(s.name, template, tuple((x, knobs.get(x, 0)) for x in KNOBS))

@@ -5,27 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import ceil, prod
+from types import MappingProxyType
 
 from .facts.accesses import MemoryAccess
 from .facts.facts import StatementFacts
 from .facts.order import Spans, carried, is_in_order, is_independent
 from .fused import nest_of_row
-from .plan import NestPlan, Template
+from .plan import NONE, NestPlan, Template
 from .planned import Kind, Nest, PlannedLoop
-
-NONE = -1
-"""A knob that names a loop by its number, where there is none."""
+from .steps import nest_of_blocks, nest_of_steps
 
 KNOBS = (
     *("vector", "lanes", "columns", "jam", "rows", "parallel", "chunk", "taps", "panels", "turned"),
-    *("stream", "row"),
+    *("stream", "row", "steps", "axes"),
 )
 """What plans say of loops: which one is of vectors, of how many lanes, and how many of them are
 side by side; which one is unrolled around these, by how many rows; which one is parallel, by how
 many iterations at a time (0 for one); whether reductions over a window are unrolled (1); and how
 many tiles side by side have the operand copied that they share with tiles below (0 for none);
 whether an operand is copied as a whole, so that vectors lie in memory as such (1); whether results
-are written past the caches (1); and whether the innermost two loops are one, of vectors (1)."""
+are written past the caches (1); whether the innermost two loops are one, of vectors (1); and how
+many iterations of the outermost loop tiles have, and along which loops, a bit for each (0 for
+none)."""
 
 AGAIN = 8
 """How often an array must be read to be worth a copy."""
@@ -35,6 +36,9 @@ FARTHEST = 4
 
 TAPS = 32
 """Elements of the largest window that is unrolled."""
+
+MAKERS = {"steps": nest_of_steps, "blocks": nest_of_blocks}
+"""What makes the nests of some templates."""
 
 
 class Templates:
@@ -58,11 +62,13 @@ class Templates:
         written = tuple(range(len(self.extents)))
         knobs = dict(plan.knobs)
         if plan.template == "leave":
-            return Nest(plan, tuple(self._whole(k, knobs) for k in written))
+            return Nest(plan, tuple(self.whole(k, knobs) for k in written))
         if plan.template == "wave":
             return self._wave(plan)
         if knobs.get("row"):
             return nest_of_row(self, plan)
+        if plan.template in MAKERS:
+            return MAKERS[plan.template](self, plan)
         steps = {k: self._steps(k, knobs) for k in written}
         # The loop for threads is outermost, or where it is written if others carry dependences.
         for shared in (knobs["parallel"], NONE):
@@ -84,10 +90,10 @@ class Templates:
         skew = self.skew(jam)
         if not skew:
             return None
-        loops = [self._whole(k, {}) for k in range(len(self.extents))]
+        loops = [self.whole(k) for k in range(len(self.extents))]
         behind = loops[jam + 1]
         loops[jam + 1] = replace(behind, extent=behind.extent + skew * (rows - 1))
-        outer, inner = (self._name(jam, part, 2) for part in (0, 1))
+        outer, inner = (self.part_name(jam, part, 2) for part in (0, 1))
         loops[jam] = PlannedLoop(outer, jam, ceil(self.extents[jam] / rows), rows)
         loops.append(PlannedLoop(inner, jam, rows, 1, "unrolled"))
         return Nest(plan, tuple(loops), skew=skew)
@@ -201,7 +207,8 @@ class Templates:
         loops = zip(self.statement.loops, self.extents, strict=True)
         return prod(extent for x, extent in loops if x.is_reduction)
 
-    def _whole(self, k: int, knobs: Mapping[str, int]) -> PlannedLoop:
+    def whole(self, k: int, knobs: Mapping[str, int] = MappingProxyType({})) -> PlannedLoop:
+        """A loop as it is written."""
         kind: Kind = "parallel" if knobs.get("parallel", NONE) == k else "serial"
         return PlannedLoop(self.statement.loops[k].name, k, self.extents[k], 1, kind)
 
@@ -284,10 +291,11 @@ class Templates:
             kind = "parallel"
         elif knobs["taps"] and self.statement.loops[k].is_reduction:
             kind = "unrolled"
-        name = self._name(k, part, len(steps))
+        name = self.part_name(k, part, len(steps))
         return PlannedLoop(name, k, ceil(whole / steps[part]), steps[part], kind)
 
-    def _name(self, k: int, part: int, count: int) -> str:
+    def part_name(self, k: int, part: int, count: int) -> str:
+        """What a part of a loop is called."""
         name = self.statement.loops[k].name
         if count == 1:
             return name

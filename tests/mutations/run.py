@@ -125,6 +125,7 @@ VARIANTS = ("tests/tune/test_variants.py",)
 BARE = ("tests/tune/test_bare_calls.py",)
 REFINED = ("tests/tune/test_refine.py", "tests/tune/test_build_time.py")
 ROWS = ("tests/tune/test_rows.py",)
+STEPS = ("tests/tune/test_steps.py",)
 SWEEPS = ("tests/tune/test_sweeps.py",)
 AUTO = ("tests/tune/test_auto.py", "tests/tune/test_model.py")
 TRAVELS = ("tests/lang/travel/test_pickled_programs.py", "tests/lang/travel/test_scripts.py")
@@ -696,7 +697,7 @@ FAULTS = (
     ),
     Fault(
         "a plan that is refused is tried again", "tune/search.py",
-        "made.plan not in self.refusals.plans", "made.plan", AUTO,
+        "if not self.refusals.forbid(made.plan):", "if made.plan:", AUTO,
     ),
     Fault(
         "a distance that may go backwards is in order", "tune/facts/order.py",
@@ -721,6 +722,22 @@ FAULTS = (
     Fault(
         "rows of a wavefront are next to each other", "tune/realise.py",
         "stage.skew(rows, behind, nest.skew)", "stage.skew(rows, behind, 0)", AUTO,
+    ),
+    Fault(
+        "steps that are behind touch no more", "tune/steps.py",
+        "first + max(behind, key=abs)", "first", STEPS,
+    ),
+    Fault(
+        "rows and columns of pivots are not apart", "tune/step_directives.py",
+        "for k in block.pivots:", "for k in block.pivots[:1]:", STEPS,
+    ),
+    Fault(
+        "a block of steps that is refused is tried with other numbers", "tune/decided.py",
+        "(has_tiles and plan.func in self.in_tiles)", "False", STEPS,
+    ),
+    Fault(
+        "all planes of a recurrence are kept", "tune/steps.py",
+        "found[func] = axis", "pass", STEPS,
     ),
     Fault(
         "loops change in which other Funcs are computed", "tune/refine.py",

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from polysched.targets.facts import machine
+from polysched.tune.cost import Cost
 from polysched.tune.facts.distances import Distance
 from polysched.tune.facts.order import carried, is_in_order, is_independent
 from polysched.tune.footprint import (
@@ -21,7 +22,7 @@ from polysched.tune.footprint import (
     moves_from,
     run,
 )
-from polysched.tune.model import Cost, Model, Work
+from polysched.tune.model import Model, Work
 from polysched.tune.planned import Kind
 
 V3 = machine("x86-64-v3")

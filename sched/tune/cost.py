@@ -1,0 +1,48 @@
+"""What a nest of loops costs, apart for what limits it."""
+
+from __future__ import annotations
+
+from ..cached import cached_property
+from ..records import dataclass
+
+ALONGSIDE = 0.3
+"""The part of what takes less long that is not hidden behind what takes the longest."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a nest costs, in seconds.
+
+    Attributes:
+        compute: what the units of a core take.
+        memory: by cache, the nearest first, what it takes to bring what the cache does not hold.
+        starts: what it takes to hand work to threads.
+    """
+
+    compute: float
+    memory: tuple[float, ...]
+    starts: float
+
+    @cached_property
+    def seconds(self) -> float:
+        """The whole, as much of it as runs at the same time taken once."""
+        parts = (self.compute, *self.memory)
+        return max(parts) + ALONGSIDE * (sum(parts) - max(parts)) + self.starts
+
+    def plus(self, other: Cost, share: float) -> Cost:
+        """The same with a part of another one."""
+        memory = zip(self.memory, other.memory, strict=True)
+        return Cost(
+            self.compute + share * other.compute,
+            tuple(a + share * b for a, b in memory),
+            self.starts + share * other.starts,
+        )
+
+    @property
+    def limit(self) -> str:
+        """What takes the longest."""
+        most = max(self.compute, *self.memory)
+        if most == self.compute:
+            return "arithmetic"
+        level = self.memory.index(most) + 1
+        return f"cache {level + 1}" if level < len(self.memory) else "memory"
