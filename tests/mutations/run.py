@@ -743,6 +743,10 @@ FAULTS = (
         "for func in reversed(d.plan.put_off):", "for func in d.plan.put_off:", SWEEPS,
     ),
     Fault(
+        "what several sums need element by element is stored", "tune/inlining.py",
+        "if is_once and slots", "if False and slots", SWEEPS,
+    ),
+    Fault(
         "plans that leave sums their common loops are dropped", "tune/search.py",
         "beam += self.together.left_out(found, beam)", "pass", SWEEPS,
     ),

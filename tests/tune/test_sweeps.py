@@ -281,3 +281,9 @@ def test_what_is_put_off_stays_at_the_root() -> None:
     best = search.best()
     assert best.funcs["mean.sum0"].plan.put_off == ("mean",)
     assert best.funcs["mean"].plan.at is None
+
+
+def test_what_sums_have_left_of_means_is_stored_nowhere() -> None:
+    """Each element of it is needed once by each sum: a subtraction is less than a store."""
+    s = ps.Schedule.auto(correlated(), sizes={"n": 100_000}, threads=1, target=V3)
+    assert {s.program.names[f] for f in s.funcs}.isdisjoint({"centred0", "centred1"})
