@@ -37,6 +37,9 @@ def is_inlined(func: Func, uses: Uses) -> bool:
     slots, reads = _slots(own), len(_reads(own))
     if _has_long_index(own):
         return False
+    is_once = _points(uses) == len(uses) and all(determines_instance(func, *x) for x in uses)
+    if is_once and slots <= CHEAP * 2 and reads <= OPERANDS:
+        return True  # by each consumer
     if any(isinstance(x, RVar) for d, _ in uses for x in d.dims):
         return slots == 0 and reads <= 1 and all(_is_over_window(d) for d, _ in uses)
     if slots == 0:

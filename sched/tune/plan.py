@@ -73,12 +73,14 @@ class FuncPlan:
         at: in which loop of another Func's statement it is computed; None for the root.
         stored: the loop further out in which it is stored, so that its window slides; None where
             it is stored where it is computed.
+        put_off: the Funcs that run behind its host, though they come before that as written.
     """
 
     func: str
     nests: tuple[NestPlan, ...]
     at: Place | None = None
     stored: Place | None = None
+    put_off: tuple[str, ...] = ()
 
     @property
     def is_as_written(self) -> bool:
@@ -117,6 +119,7 @@ class Plan:
                         "func": f.func,
                         "at": f.at,
                         "stored": f.stored,
+                        "put_off": f.put_off,
                         "nests": [
                             [n.statement, n.template, dict(n.knobs), n.host] for n in f.nests
                         ],
@@ -151,6 +154,7 @@ def _func(data: Mapping[str, Any]) -> FuncPlan:
         tuple(map(_nest, data["nests"])),
         None if at is None else _place(at),
         None if stored is None else _place(stored),
+        tuple(map(_name, data["put_off"])),
     )
 
 

@@ -83,9 +83,10 @@ class _Realisation:
     """A plan on its way to a schedule.
 
     Attributes:
-        steps: what is done for each Func, one after the other: reductions are taken apart before
-            anything moves; consumers have their loops before producers are computed there; sums
-            are accumulated in registers when all loops are what they shall be.
+        steps: what is done for each Func, one after the other: what sums in common loops need not
+            wait for is put off while all is at the root; reductions are taken apart before anything
+            moves; consumers have their loops before producers are computed there; sums are
+            accumulated in registers when all loops are what they shall be.
     """
 
     def __init__(
@@ -99,11 +100,14 @@ class _Realisation:
         self._partial: dict[str, Func] = {}
         self._parts: dict[str, Func] = {}
         self._rests: dict[str, StageHandle] = {}
+        self._put_off: set[str] = set()
 
     @property
     def steps(self) -> Sequence[Callable[[Decided], None]]:
         # Not kept: methods of an object in it are a cycle, and all that was proven hangs on this.
-        return (self.take_apart, self.place, self.mark, self.accumulate, self.share)
+        return (
+            self.put_off, self.take_apart, self.place, self.mark, self.accumulate, self.share,
+        )  # fmt: skip
 
     def _stage(self, what: str | Func) -> StageHandle:
         """A stage by its own name, which may also be what several Funcs are called; that of parts
@@ -116,6 +120,14 @@ class _Realisation:
 
     def _loop(self, place: Place) -> tuple[StageHandle, str]:
         return self._stage(place[0]), place[1]
+
+    def put_off(self, d: Decided) -> None:
+        """Moves what needs a sum behind the one in whose loops that is computed: to what needs it
+        in turn, or to the end."""
+        for func in reversed(d.plan.put_off):
+            if func not in self._put_off:
+                self._put_off.add(func)
+                self._stage(self.statements[func][0].name).compute_root()
 
     def take_apart(self, d: Decided) -> None:
         """Gives each lane of a vector a partial result, which is a Func of its own: its loops over

@@ -28,12 +28,17 @@ def reason(
     for s, nest in zip(own, d.nests, strict=True):
         how, limit = _arranged(s, nest, threads), _limit(costs.get(s.name))
         if nest.plan.host is not None:
-            how, limit = f"in the loops of {nest.plan.host[0]}", ""
+            how, limit = f"in the loops of {nest.plan.host[0]}", _put_off(d)
         parts = [x for x in (how, limit) if x]
         lines.append(f"{s.name}: {'; '.join(parts)}" if len(own) > 1 else "; ".join(parts))
     if len(own) == 1:
         return ", ".join(lines)
     return "\n".join(lines)
+
+
+def _put_off(d: Decided) -> str:
+    names = " and ".join(d.plan.put_off)
+    return f"{names} put off until behind them" if names else ""
 
 
 def second(best: Partial, other: Partial | None) -> str:

@@ -106,8 +106,9 @@ class Search:
         beam = [Partial()]
         for func in reversed(self.statements):
             found = [made for p in beam for made in self._decisions(p, func)]
-            best = _varied(sorted(found, key=self._weighed), func)
-            beam = best[: self.effort.width]
+            found.sort(key=self._weighed)
+            beam = _varied(found, func)[: self.effort.width]
+            beam += self.together.left_out(found, beam)
         return beam
 
     def _weighed(self, p: Partial, calls: int | None = None) -> float:

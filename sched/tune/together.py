@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from .decided import Decided, Partial
 from .facts.facts import Facts, StatementFacts, main_of
 from .facts.operations import Varying
 from .facts.sweeps import Sweep
-from .places import Spot
+from .places import ROOT, Spot
 from .planned import Nest
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ class Together:
         self._joint: dict[tuple[str, ...], StatementFacts] = {}
 
     def host(self, p: Partial, func: str) -> Decided | None:
-        """The Func in whose loops another one can be computed, where all that run between them are:
-        what is decided of it. None where there is no such."""
+        """The Func in whose loops another one can be computed, where all sums between them are,
+        and what needs it can be put off: what is decided of it. None where there is no such."""
         names = self._funcs(func)
         if not names or func == names[-1]:
             return None
@@ -44,7 +44,33 @@ class Together:
             return None
         between = names[names.index(func) + 1 : -1]
         joined = (x in p.funcs and self.host_of(p.funcs[x]) == names[-1] for x in between)
-        return host if all(joined) else None
+        stays = (x in p.funcs and p.funcs[x].spot == ROOT for x in self.put_off(func))
+        return host if all(joined) and all(stays) else None
+
+    def left_out(self, found: Sequence[Partial], kept: Sequence[Partial]) -> list[Partial]:
+        """The best partial plans in which sums that are not decided yet can be computed in loops of
+        others, of those where they can in none that is kept."""
+        made: list[Partial] = []
+        for sweep in dict.fromkeys(self._sweeps.values()):
+            names = [self._by_name[x].func for x in sweep.statements]
+            for name, put_off in zip(names, sweep.put_off, strict=True):
+                if name in found[0].funcs or names[-1] not in found[0].funcs:
+                    continue
+                if any(self._is_open(p, names[-1], put_off) for p in (*kept, *made)):
+                    continue
+                made += next(([p] for p in found if self._is_open(p, names[-1], put_off)), [])
+        return sorted(made, key=lambda p: p.seconds)
+
+    def _is_open(self, p: Partial, host: str, put_off: Sequence[str]) -> bool:
+        """Whether a sum can be computed in the loops of another one, as far as all is decided."""
+        d = p.funcs[host]
+        stays = (p.funcs[x].spot == ROOT for x in put_off if x in p.funcs)
+        return d.spot == ROOT and _can_hold(d.nests[-1]) and all(stays)
+
+    def put_off(self, func: str) -> tuple[str, ...]:
+        """The Funcs that need another one and come before its host as written."""
+        sweep = self._sweeps[func]
+        return sweep.put_off[self._funcs(func).index(func)]
 
     def host_of(self, d: Decided) -> str | None:
         """The Func in whose loops one is computed."""
@@ -126,7 +152,8 @@ def hosted(search: Search, p: Partial, func: str) -> Iterator[Decided]:
         for made in search.with_nests(p, func, spot, [main]):
             # In a loop of others, what begins behind its host would come too late.
             begin = made.nests[0] if spot.at is None or first is None else first
-            plan = replace(made.plan, nests=(begin.plan, main.plan))
+            put_off = search.together.put_off(func)
+            plan = replace(made.plan, nests=(begin.plan, main.plan), put_off=put_off)
             yield replace(made, plan=plan, nests=(begin, main))
 
 

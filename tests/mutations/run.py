@@ -767,7 +767,23 @@ FAULTS = (
     ),
     Fault(
         "sums share loops with those that they need", "tune/facts/sweeps.py",
-        "one.at < one.needed <= last.at", "False", SWEEPS,
+        "last.at < one.needing.until and ", "", SWEEPS,
+    ),
+    Fault(
+        "what needs a sum by others is left where it is", "tune/facts/sweeps.py",
+        "            needed.append(s.func)\n", "            pass\n", SWEEPS,
+    ),
+    Fault(
+        "what is put off comes in the order of the program", "tune/realise.py",
+        "for func in reversed(d.plan.put_off):", "for func in d.plan.put_off:", SWEEPS,
+    ),
+    Fault(
+        "what several sums need element by element is stored", "tune/inlining.py",
+        "if is_once and slots", "if False and slots", SWEEPS,
+    ),
+    Fault(
+        "plans that leave sums their common loops are dropped", "tune/search.py",
+        "beam += self.together.left_out(found, beam)", "pass", SWEEPS,
     ),
     Fault(
         "what several sums need is computed for each", "tune/facts/sweeps.py",

@@ -23,7 +23,7 @@ from polysched.tune.search import Search
 
 from .programs import i, j, m, n, product
 
-V3 = "x86-64-v3"
+V3, V4 = "x86-64-v3", "x86-64-v4"
 
 
 def moments() -> ps.Func:
@@ -65,6 +65,40 @@ def named_apart() -> tuple[ps.Func, ...]:
     return a, b
 
 
+def by_squares() -> tuple[ps.Func, ...]:
+    """A mean and a variance: the first sum is divided and scaled before the second one."""
+    x, k, r = ps.Input("x", ps.float64, (n,)), ps.RVar("k", 0, n), ps.RVar("r", 0, n)
+    mean, twice, var = ps.Func("mean", ()), ps.Func("twice", (n,)), ps.Func("var", ())
+    mean[()] = ps.sum(x[k], k) / n
+    twice[i] = 2 * mean[()] * x[i]
+    var[()] = ps.sum(x[r] * x[r], r) / n - mean[()] * mean[()]
+    return mean, twice, var
+
+
+def by_rows() -> tuple[ps.Func, ...]:
+    x, k, r = ps.Input("x", ps.float32, (n, m)), ps.RVar("k", 0, m), ps.RVar("r", 0, m)
+    mean, var = ps.Func("mean", (n,)), ps.Func("var", (n,))
+    mean[i] = ps.sum(x[i, k], k) / m
+    var[i] = ps.sum(x[i, r] * x[i, r], r) / m - mean[i] * mean[i]
+    return mean, var
+
+
+def correlated() -> ps.Func:
+    """Sums of two arrays, and sums of products of what is left without their means."""
+    x, k, r = ps.Input("x", ps.float64, (n, 2)), ps.RVar("k", 0, n), ps.RVar("r", 0, n)
+    means = [ps.Func(f"mean{a}", ()) for a in range(2)]
+    centred = [ps.Func(f"centred{a}", (n,)) for a in range(2)]
+    for a in range(2):
+        means[a][()] = ps.sum(x[k, a], k) / n
+        centred[a][i] = x[i, a] - means[a][()]
+    found = [ps.Func(f"sum{a}{b}", ()) for a, b in ((0, 1), (0, 0), (1, 1))]
+    for f, (a, b) in zip(found, ((0, 1), (0, 0), (1, 1)), strict=True):
+        f[()] = ps.sum(centred[a][r] * centred[b][r], r)
+    f = ps.Func("f", ())
+    f[()] = found[0][()] / ps.sqrt(found[1][()] * found[2][()])
+    return f
+
+
 def searched(outputs: Any, refuses: frozenset[str] = frozenset(), **sizes: int) -> Search:
     s = ps.Schedule(outputs, target=V3)
     names = {s.program.names[x] for x in s.program.outputs}
@@ -104,14 +138,43 @@ SINGLE: dict[str, Callable[[Any, ps.Func], Any]] = {
     "needs the other one": lambda x, a: x[ps.RVar("k", 0, n), j] * a[j],
     "goes less far": lambda x, a: x[ps.RVar("k", 0, n - 1), j],
     "begins later": lambda x, a: x[ps.RVar("k", 1, n), j],
-    "reads something else": lambda x, a: ps.Input("y", ps.float32, (n, m))[ps.RVar("k", 0, n), j],
-    "moves otherwise": lambda x, a: x[n - 1 - ps.RVar("k", 0, n), j],
 }
 
 
 @pytest.mark.parametrize("second", SINGLE.values(), ids=list(SINGLE))
 def test_what_is_apart(second: Callable[[Any, ps.Func], Any]) -> None:
     assert not ps.facts(sums(second)).sweeps
+
+
+def test_what_needs_a_sum_between_can_be_put_off() -> None:
+    (sweep,) = ps.facts(by_squares()).sweeps
+    assert sweep.statements == ("mean.sum0.update(0)", "var.sum0.update(0)")
+    assert sweep.put_off == (("mean", "twice"), ())
+
+
+def test_sums_of_several_arrays_are_taken_in_one_sweep() -> None:
+    first, second = ps.facts(correlated()).sweeps
+    assert [len(x.statements) for x in (first, second)] == [2, 3]
+    assert first.put_off[0] == ("mean0", "centred0")
+
+
+def test_sums_that_need_means_are_not_computed_with_them() -> None:
+    """What needs a sum by something that can be put off, needs it."""
+    x, k, r = ps.Input("x", ps.float64, (n,)), ps.RVar("k", 0, n), ps.RVar("r", 0, n)
+    mean, var = ps.Func("mean", ()), ps.Func("var", ())
+    mean[()] = ps.sum(x[k], k) / n
+    var[()] = ps.sum((x[r] - mean[()]) * (x[r] - mean[()]), r) / n
+    assert not ps.facts((mean, var)).sweeps
+
+
+def test_what_is_no_sum_of_its_own_is_not_put_off() -> None:
+    """A running sum of the results, in the loop of which others may be."""
+    x, k, r = ps.Input("x", ps.float64, (n, m)), ps.RVar("k", 0, m), ps.RVar("r", 0, m)
+    total, running, squares = (ps.Func(name, (n,)) for name in ("total", "running", "squares"))
+    total[i] = ps.sum(x[i, k], k)
+    running[i] = ps.select(i > 0, running[ps.maximum(i - 1, 0)], 0.0) + total[i]
+    squares[i] = ps.sum(x[i, r] * x[i, r], r)
+    assert not ps.facts((total, running, squares)).sweeps
 
 
 def test_updates_of_one_func_come_one_after_the_other() -> None:
@@ -130,6 +193,14 @@ def test_updates_of_one_func_come_one_after_the_other() -> None:
         (forces, {"n": 1000}, {"f.sum0"}, lambda rows: (rows, 2)),
         (weighted, {"n": 500, "m": 500}, {"f.sum0"}, lambda rows: (rows + 2, 21)),
         (named_apart, {"n": 2000, "m": 500}, {"a"}, lambda rows: (rows, 21)),
+        (by_squares, {"n": 100_000}, {"mean.sum0"}, lambda rows: (rows,)),
+        (by_rows, {"n": 2000, "m": 1000}, {"mean.sum0"}, lambda rows: (rows, 21)),
+        (
+            correlated,
+            {"n": 100_000},
+            {"mean0.sum0", "sum01.sum0", "sum00.sum0"},
+            lambda rows: (rows, 2),
+        ),
     ],
 )
 def test_sums_share_loops_and_keep_their_bits(
@@ -143,10 +214,11 @@ def test_sums_share_loops_and_keep_their_bits(
     assert {f"{x}.update(0)" for x in hosted} == {x for x in found if ".update(" in x}
     again = ps.Schedule.from_json(build(), s.to_json())
     kernel = again.for_target(ps.Schedule(build()).target).compile()
-    dtype = np.float64 if build in (moments, forces) else np.float32
+    dtype = np.float32 if build in (weighted, named_apart, by_rows) else np.float64
     for rows in (1, 9, 37):
         x = normal(np.random.default_rng(rows), *shape(rows)).astype(dtype)
-        assert_same(kernel(x), ps.interpret(build(), x))
+        found, wanted = kernel(x), ps.interpret(build(), x)
+        assert_same(*(y if isinstance(y, tuple) else (y,) for y in (found, wanted)))
 
 
 def test_together_they_take_longer_than_one_and_less_than_each() -> None:
@@ -158,8 +230,11 @@ def test_together_they_take_longer_than_one_and_less_than_each() -> None:
     assert search.own_seconds(whole, host) < whole.seconds < 0.8 * single.seconds
 
 
-def test_such_a_plan_is_plain_data() -> None:
-    search = searched(forces(), n=1000)
+@pytest.mark.parametrize(
+    ("build", "sizes"), [(forces, {"n": 1000}), (by_rows, {"n": 2000, "m": 1000})]
+)
+def test_such_a_plan_is_plain_data(build: Callable[[], Any], sizes: dict[str, int]) -> None:
+    search = searched(build(), **sizes)
     best = search.best()
     plan = Plan.from_json(Plan(funcs=tuple(d.plan for d in best.funcs.values())).to_json())
     found = search.decided(plan.funcs)
@@ -192,3 +267,30 @@ def test_what_is_refused_is_computed_apart(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_product_is_alone() -> None:
     assert not ps.facts(product()).sweeps
+
+
+def test_what_is_put_off_is_said() -> None:
+    s = ps.Schedule.auto(by_squares(), sizes={"n": 100_000}, threads=1, target=V3)
+    assert "mean and twice put off until behind them" in s.source()
+    moved = [d.stage for d in s.directives if d.name == "compute_root"]
+    assert moved == ["twice", "mean"]
+
+
+def test_what_is_put_off_stays_at_the_root() -> None:
+    search = searched(by_rows(), n=2000, m=1000)
+    best = search.best()
+    assert best.funcs["mean.sum0"].plan.put_off == ("mean",)
+    assert best.funcs["mean"].plan.at is None
+
+
+def test_what_sums_have_left_of_means_is_stored_nowhere() -> None:
+    """Each element of it is needed once by each sum: a subtraction is less than a store."""
+    s = ps.Schedule.auto(correlated(), sizes={"n": 100_000}, threads=1, target=V3)
+    assert {s.program.names[f] for f in s.funcs}.isdisjoint({"centred0", "centred1"})
+
+
+def test_plans_that_leave_sums_their_common_loops_are_followed() -> None:
+    """By itself, a sum is quicker in loops of what reads it: there it has no room for others."""
+    s = ps.Schedule(by_rows(), target=V4)
+    facts, model = facts_of(s.rewritten, {"n": 2000, "m": 1000}), Model(machine(V4), 1)
+    assert together(Search(facts, model, {"mean", "var"}).best()) == ["mean.sum0"]

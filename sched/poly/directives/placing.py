@@ -107,11 +107,15 @@ class ComputeInline(Directive, name="compute_inline", of="func"):
 
 @dataclass(frozen=True)
 class ComputeRoot(Directive, name="compute_root", of="func"):
-    """F once, before all that reads it. Legal: always."""
+    """F once, before all that reads it; an output that nothing reads comes last.
+
+    Legal: for each dependence x -> y, x stays before y.
+    """
 
     def edit(self, e: Editing) -> tuple[str, ...]:
-        funcs = placeable(e, stored(e))
-        e.tree = relocation.compute_root(e.tree, funcs)
+        funcs = movable(e, stored(e))
+        outputs = e.model.program.outputs
+        e.tree = relocation.compute_root(e.tree, funcs, [f for f in funcs if f not in outputs])
         e.tree = cast(Seq, placement.at_root(e.model, e.tree, funcs))
         return ()
 
@@ -154,26 +158,38 @@ class StoreRoot(Directive, name="store_root", of="func"):
         return ()
 
 
-def placeable(e: Editing, func: Func) -> tuple[Func, ...]:
-    """The Funcs that are computed together with one.
+def movable(e: Editing, func: Func) -> tuple[Func, ...]:
+    """The Funcs that are computed together with one, and can be so before others or behind them.
 
     Raises:
         ScheduleError: it stays where it is.
     """
-    program = e.model.program
-    why, hint = None, None
-    if func in program.outputs:
-        why = "it is an output, which is computed once and whole"
-        hint = "leave this out: an output is at the root already, and what it reads can be placed"
-    elif func.history.home is not None or any(r.block is not None for r in func.history.recorded):
+    why = None
+    if func.history.home is not None or any(r.block is not None for r in func.history.recorded):
         why = "a sequential says when it is computed"
     elif any(d.opaque is not None for d in e.model.definitions[func]):
         why = "an extern stage computes all of it at once"
     if why is not None:
-        raise e.malformed(f"{func.name} cannot be computed or stored elsewhere: {why}", hint)
-    group = next((g for g in program.recurrences if func in g), (func,))
-    members = tuple(f for f in group if f in e.model.regions)
-    if any(f in program.outputs for f in members):
+        raise e.malformed(f"{func.name} cannot be computed or stored elsewhere: {why}")
+    group = next((g for g in e.model.program.recurrences if func in g), (func,))
+    return tuple(f for f in group if f in e.model.regions)
+
+
+def placeable(e: Editing, func: Func) -> tuple[Func, ...]:
+    """The same where they may be computed or stored in loops of others.
+
+    Raises:
+        ScheduleError: it stays where it is.
+    """
+    outputs = e.model.program.outputs
+    if func in outputs:
+        raise e.malformed(
+            f"{func.name} cannot be computed or stored elsewhere: it is an output, which is "
+            "computed once and whole",
+            "leave this out: an output is at the root already, and what it reads can be placed",
+        )
+    members = movable(e, func)
+    if any(f in outputs for f in members):
         names = ", ".join(f.name for f in members)
         raise e.malformed(
             f"{func.name} shares its loops with an output: {names} need each other",

@@ -54,8 +54,9 @@ def compute_at(tree: Seq, funcs: Sequence[Func], at: At, around: tuple[Var, ...]
     return map_nodes(tree, change, [nest for nest, _ in nests])
 
 
-def compute_root(tree: Seq, funcs: Sequence[Func]) -> Seq:
-    """The Funcs are computed once, before all that reads them."""
+def compute_root(tree: Seq, funcs: Sequence[Func], stored: Sequence[Func]) -> Seq:
+    """The Funcs are computed once, before all that reads them; behind all others where nothing
+    does. Those of `stored` are kept for the whole program: no output is."""
     nests = _nests(tree, funcs)
     moved = tuple(_moved(n, old, ()) for n, old in nests)
 
@@ -65,8 +66,8 @@ def compute_root(tree: Seq, funcs: Sequence[Func]) -> Seq:
         return (with_body(node, body),) if body else ()
 
     body = map_nodes(tree, change, [nest for nest, _ in nests]).body
-    body = _before_readers(body, funcs, moved) or (*moved, *body)
-    for func in funcs:
+    body = _before_readers(body, funcs, moved) or _behind_all(body, moved)
+    for func in stored:
         body = (Alloc(func, body),)
     return Seq(body)
 
@@ -242,6 +243,13 @@ def _before_readers(body: Body, funcs: Collection[Func], made: Body) -> Body | N
                 return (*body[:k], with_body(child, inside), *body[k + 1 :])
             return (*body[:k], *made, *body[k:])
     return None
+
+
+def _behind_all(body: Body, made: Body) -> Body:
+    """The body with something at its end, where all is still stored that parts of it use."""
+    if body and isinstance(body[-1], Alloc):
+        return (*body[:-1], with_body(body[-1], _behind_all(body[-1].body, made)))
+    return (*body, *made)
 
 
 def _reads(tree: Tree, funcs: Collection[Func]) -> bool:

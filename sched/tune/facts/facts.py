@@ -33,7 +33,7 @@ from .boxes import Ranges
 from .distances import Distance, distances, shared_loops, within
 from .operations import operations, operations_by_loops
 from .sizes import chosen_sizes
-from .sweeps import Sweep, Swept, is_swept, sweeps
+from .sweeps import Sweep, Swept, is_swept, needing, sweeps
 from .windows import Window, windows
 from .written_nest import LoopFacts, written_nest
 
@@ -212,7 +212,7 @@ def _facts_of(rewritten: RewrittenProgram, sizes: Mapping[str, int]) -> Facts:
         dims.append(nest.dims)
         if nest.box is not None:
             needed += windows(statement, nest.dims, nest.box, known, layouts)
-    together = _together(model.statements, statements, dims, needed)
+    together = _together(model.statements, statements, dims)
     return Facts(sizes, tuple(statements), tuple(needed), found, together)
 
 
@@ -220,7 +220,6 @@ def _together(
     statements: Sequence[Statement],
     found: Sequence[StatementFacts],
     dims: Sequence[tuple[Var | RVar, ...]],
-    needed: Sequence[Window],
 ) -> tuple[Sweep, ...]:
     """The reductions that can be computed together."""
     swept = [
@@ -230,20 +229,7 @@ def _together(
     ]
     if len(swept) < 2:
         return ()
-    numbers = {s.name: k for k, s in enumerate(found)}
-    users: dict[str, list[int]] = {}
-    for k, s in enumerate(found):
-        users.setdefault(s.func, []).append(k)
-    for w in needed:
-        users[w.producer].append(numbers[w.consumer])
-    return sweeps(
-        [
-            Swept(
-                x, found[k], dims[k], k, min((u for u in users[found[k].func] if u > k), default=k)
-            )
-            for k, x in swept
-        ]
-    )
+    return sweeps([Swept(x, found[k], dims[k], needing(k, statements, found), k) for k, x in swept])
 
 
 def axis_of(statement: Statement, dim: Var | RVar) -> int | None:

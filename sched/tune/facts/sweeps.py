@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...lang.nodes.nodes import Node, RVar, Var
+from ...lang.tensors.tensors import Func
 from ...poly.model.statements import Statement
 from ...records import dataclass
 from .operations import Varying, computed_of, operations_of
@@ -18,17 +19,33 @@ Dims = tuple[Var | RVar, ...]
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """Reductions over one domain that read something in common, none of which needs another.
+    """Reductions over one domain, none of which needs another.
 
     Attributes:
         statements: in the order in which they run as written. All but the last can be computed in
             the loops of the last one: what they compute is not needed before.
         varying: for each of them, what it computes that none of those behind it does: as
             `StatementFacts.varying`.
+        put_off: for each of them, the Funcs that run between it and the last one as written and
+            need it. They can run behind the last one instead.
     """
 
     statements: tuple[str, ...]
     varying: tuple[Varying, ...]
+    put_off: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Needing:
+    """What comes behind a reduction and needs it.
+
+    Attributes:
+        movable: the Funcs that can be put off, each with the position of its first statement.
+        until: the position of the first statement that cannot.
+    """
+
+    movable: tuple[tuple[int, str], ...]
+    until: int
 
 
 class Swept:
@@ -36,15 +53,15 @@ class Swept:
 
     Args:
         dims: of the statement, in the order of its loops.
+        needing: what comes behind it and needs it.
         at: its position among the statements as they run.
-        needed: the position of the next statement that uses its results; its own if there is none.
     """
 
     def __init__(
-        self, statement: Statement, facts: StatementFacts, dims: Dims, at: int, needed: int
+        self, statement: Statement, facts: StatementFacts, dims: Dims, needing: Needing, at: int
     ) -> None:
         self.statement, self.facts, self.dims = statement, facts, dims
-        self.at, self.needed = at, needed
+        self.needing, self.at = needing, at
 
     def is_alike(self, other: Swept) -> bool:
         """Whether another one runs over the same points in the same loops."""
@@ -56,10 +73,9 @@ class Swept:
         own, theirs = (x.statement.domain.reset_tuple_id() for x in (self, other))
         return bool(own.is_equal(theirs))
 
-    def reads(self) -> set[tuple[object, ...]]:
-        """What it reads but for its own results, and how that moves."""
-        own = self.facts.func
-        return {(a.tensor, a.strides) for a in self.facts.accesses if a.tensor != own}
+    def put_off(self, last: Swept) -> tuple[str, ...]:
+        """The Funcs that need it and run before another one as written."""
+        return tuple(name for at, name in self.needing.movable if at < last.at)
 
 
 def is_swept(statement: Statement, s: StatementFacts, dims: Dims) -> bool:
@@ -72,6 +88,26 @@ def is_swept(statement: Statement, s: StatementFacts, dims: Dims) -> bool:
     return not any(x.is_shared or x.is_ragged for x in s.loops)
 
 
+def needing(at: int, statements: Sequence[Statement], facts: Sequence[StatementFacts]) -> Needing:
+    """What comes behind a statement and needs it, directly or by others: what is computed element
+    by element, in loops of its own, can be put off."""
+    fixed = {s.func for s in facts if s.kind not in ("pointwise", "gather")}
+    fixed |= {s.func for s in facts if any(x.is_shared for x in s.loops)}
+    own = statements[at].func
+    needed: list[Func] = [own]
+    movable: list[tuple[int, str]] = []
+    for k in range(at + 1, len(statements)):
+        s, name = statements[k], facts[k].func
+        if s.func is not own and not s.reads_from(*needed):
+            continue
+        if name in fixed:
+            return Needing(tuple(movable), k)
+        if s.func not in needed:
+            needed.append(s.func)
+            movable.append((k, name))
+    return Needing(tuple(movable), len(statements))
+
+
 def sweeps(found: Sequence[Swept]) -> tuple[Sweep, ...]:
     """The reductions that one sweep can compute, those together that can.
 
@@ -82,11 +118,7 @@ def sweeps(found: Sequence[Swept]) -> tuple[Sweep, ...]:
     for one in reversed(found):
         for group in groups:
             last = group[0]
-            if (
-                not one.at < one.needed <= last.at
-                and one.reads() & last.reads()
-                and one.is_alike(last)
-            ):
+            if last.at < one.needing.until and one.is_alike(last):
                 group.append(one)
                 break
         else:
@@ -99,13 +131,15 @@ def _sweep(group: Sequence[Swept]) -> Sweep:
     seen: set[Node] = set()
     names: list[str] = []
     varying: list[Varying] = []
+    put_off: list[tuple[str, ...]] = []
     for one in group:
         as_last: Mapping[Node, Node] = dict(zip(one.dims, group[0].dims, strict=True))
         values = computed_of(one.statement.definition, as_last)
         varying.append(operations_of(values, group[0].dims, seen))
         names.append(one.facts.name)
+        put_off.append(one.put_off(group[0]))
         seen |= values.computed
-    return Sweep(tuple(reversed(names)), tuple(reversed(varying)))
+    return Sweep(tuple(reversed(names)), tuple(reversed(varying)), tuple(reversed(put_off)))
 
 
 def _shape(s: StatementFacts, k: int) -> tuple[object, ...]:

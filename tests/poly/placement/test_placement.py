@@ -380,3 +380,59 @@ def test_in_different_blocks() -> None:
     right(s, over=(0, 1, 5, 9, 17))
     assert ran(s, n=16, m=2).total == 2 * (16 + 4 * 6 + 2 * 12)
     assert kept(s, n=100, m=10) == {"f0": 12 * 10 * 8, "f1": 6 * 10 * 8}
+
+
+# outputs ----------------------------------------------------------------------------------------
+def outputs() -> ps.Schedule:
+    """An output that the last one reads, one that nothing reads, and what both are made of."""
+    x, a = ps.Input("x", ps.int64, (n, m)), ps.Func("a", (n, m))
+    f, g, h = (ps.Func(name, (n, m)) for name in "fgh")
+    a[i, j] = x[i, j] * 2
+    f[i, j] = a[i, j] + 1
+    g[i, j] = a[i, j] + f[i, j]
+    h[i, j] = f[i, j] * 3
+    s = ps.Schedule((f, g, h))
+    s["a"].compute_root()
+    return s
+
+
+def order(s: ps.Schedule) -> list[str]:
+    """The Funcs as they are computed."""
+    lines = (x.strip() for x in str(s).splitlines()[1:])
+    return [x.split("[")[0] for x in lines if "] = " in x and not x.startswith("for ")]
+
+
+def test_an_output_is_computed_before_what_reads_it_or_at_the_end() -> None:
+    s = outputs()
+    assert order(s) == ["a", "f", "g", "h"]
+    s["g"].vectorize(j, 4).compute_root()
+    assert order(s) == ["a", "f", "h", "g"]
+    s["f"].compute_root()
+    assert order(s) == ["a", "f", "h", "g"]
+    right(s)
+    right(ps.Schedule.from_json(tuple(s.program.outputs), s.to_json()))
+
+
+def test_what_is_computed_for_an_output_goes_with_it() -> None:
+    x, a = ps.Input("x", ps.int64, (n + 1, m)), ps.Func("a")
+    f, g = ps.Func("f", (n, m)), ps.Func("g", (n, m))
+    a[i, j] = x[i, j] * 2
+    f[i, j] = a[i, j] + a[i + 1, j]
+    g[i, j] = x[i, j] + 1
+    s = ps.Schedule((f, g))
+    s["a"].compute_at("f", i)
+    s["f"].compute_root()
+    assert order(s) == ["g", "a", "f"]
+    right(s)
+
+
+def test_an_output_of_a_recurrence_takes_the_others_along() -> None:
+    x, f, g = ps.Input("x", ps.int64, (n,)), ps.Func("f", (n,)), ps.Func("g", (n,), ps.int64)
+    h = ps.Func("h", (n,))
+    f[i] = ps.select(i > 0, g[ps.maximum(i - 1, 0)], 0) + x[i]
+    g[i] = f[i] * 2 + f[i]
+    h[i] = x[i] + 1
+    s = ps.Schedule((g, h))
+    s["g"].compute_root()
+    assert order(s) == ["h", "f", "g"]
+    right(s)

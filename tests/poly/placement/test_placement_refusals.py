@@ -180,8 +180,8 @@ def test_refuses_outputs() -> None:
     s = shared()
     why = "g cannot be computed or stored elsewhere: it is an output"
     for place in (
-        lambda: s["g"].compute_at("h", i), lambda: s["g"].compute_root(),
-        lambda: s["g"].store_at("h", i), lambda: s["g"].store_root(),
+        lambda: s["g"].compute_at("h", i), lambda: s["g"].store_at("h", i),
+        lambda: s["g"].store_root(),
     ):  # fmt: skip
         with refused(s, why, status="malformed"):
             place()

@@ -44,7 +44,8 @@ class PlacingDirectives(Handle):
         return self
 
     def compute_root(self) -> Self:
-        """Computes the Func once, before all that reads it, and stores all of it."""
+        """Computes the Func once, before all that reads it, and stores all of it. An output that
+        nothing reads comes last."""
         self._do(ComputeRoot)
         return self
 
