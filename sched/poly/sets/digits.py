@@ -125,8 +125,8 @@ def _relation(
     ):
         for x in sums:
             limit = make(local).set_constant_val(val(x.get(_ONE, 0)))
-            for name, c in x.items():
-                if name != _ONE:
-                    limit = limit.set_coefficient_val(*name, val(c))
+            for (kind, k), c in x.items():
+                if isinstance(kind, isl.dim_type):
+                    limit = limit.set_coefficient_val(kind, k, val(c))
             found = found.add_constraint(limit)
     return Map.from_basic_map(found)
