@@ -16,12 +16,12 @@ from ..poly.schedule.schedule import Outputs, Schedule
 from ..records import dataclass
 from ..targets.facts import machine
 from ..targets.target import Target
-from .decided import Partial, Refusals
+from .decided import Partial, Refusals, Refused
 from .effort import THOROUGH, Effort
 from .facts.facts import Facts, facts_of
 from .inlining import chosen
 from .model import Model
-from .realise import Refused, realise
+from .realise import realise
 from .reasons import heading, reason, second
 from .search import Search
 from .variants import STATEMENTS, Case, worthwhile

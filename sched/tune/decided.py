@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
+from ..lang.errors.errors import LanguageError, ScheduleError
 from ..records import dataclass
 from .cost import Cost
 from .places import Spot
@@ -84,3 +85,21 @@ class Refusals:
 
 
 NONE_KNOWN = Refusals()
+
+
+class Refused(Exception):
+    """A decision that a schedule does not accept.
+
+    Attributes:
+        decided: the decision; None where it is not known which one.
+        error: what the schedule says.
+    """
+
+    def __init__(self, decided: Decided | None, error: LanguageError | ScheduleError) -> None:
+        super().__init__(str(error))
+        self.decided, self.error = decided, error
+
+    @property
+    def status(self) -> str:
+        """What kind of refusal it is: see `ScheduleError`."""
+        return self.error.status if isinstance(self.error, ScheduleError) else "malformed"

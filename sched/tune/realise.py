@@ -9,31 +9,13 @@ from ..lang.errors.errors import LanguageError, ScheduleError
 from ..lang.tensors.tensors import Func
 from ..poly.schedule.schedule import Schedule
 from ..poly.schedule.stages import StageHandle
-from .decided import Decided
+from .decided import Decided, Refused
 from .facts.facts import StatementFacts
 from .part_results import begin_and_end, give_copies, loop_of, take_apart
 from .plan import Place
 from .planned import Nest, PlannedLoop
 from .splits import factor_of, splits
 from .step_directives import block_steps, run_along_diagonals, tile_steps
-
-
-class Refused(Exception):
-    """A decision that a schedule does not accept.
-
-    Attributes:
-        decided: the decision; None where it is not known which one.
-        error: what the schedule says.
-    """
-
-    def __init__(self, decided: Decided | None, error: LanguageError | ScheduleError) -> None:
-        super().__init__(str(error))
-        self.decided, self.error = decided, error
-
-    @property
-    def status(self) -> str:
-        """What kind of refusal it is: see `ScheduleError`."""
-        return self.error.status if isinstance(self.error, ScheduleError) else "malformed"
 
 
 def realise(

@@ -57,6 +57,8 @@ UNCOMPARED = '__import__("dataclasses").field(compare=False)'
 STORED = ("tests/poly/directives/test_storage.py",)
 USES = ("tests/poly/tree/test_uses.py",)
 CARRIED = ("tests/codegen/passes/test_carried.py",)
+DIGITS = ("tests/poly/sets/test_digits.py",)
+SMALL_PROGRAMS = ("tests/poly/test_small_programs.py",)
 PASSES = ("tests/codegen/passes/test_passes.py",)
 NATIVE_CALLS = ("tests/codegen/runtime/test_native_calls.py",)
 ROLLED = ("tests/codegen/passes/test_roll_borders.py",)
@@ -178,6 +180,16 @@ FAULTS = (
         "conditions of the nest inside are none of its own", "poly/report/idle_iterations.py",
         "frozenset(own).union(*(self._used(x) for x in children(nest)))",
         "frozenset(own)", IDLE,
+    ),
+    Fault(
+        "a digit may be as large as its base", "poly/sets/digits.py",
+        "{_ONE: divisor - 1}", "{_ONE: divisor}", DIGITS,
+    ),
+    Fault(
+        "the bounds of Vars without existentials are those of a smaller region",
+        "poly/model/needed.py",
+        "_between(coalesced(line.remove_divs()), around)",
+        "_between(Set.from_basic_set(line.get_basic_sets()[0]), around)", SMALL_PROGRAMS,
     ),
     Fault(
         "a quotient that was rounded up is kept", "codegen/llvm/remainders.py",

@@ -14,12 +14,12 @@ from gallery.registry import find as program
 import polysched as ps
 from polysched.targets.facts import machine
 from polysched.tune import auto as tune
-from polysched.tune.decided import Partial
+from polysched.tune.decided import Partial, Refused
 from polysched.tune.facts.distances import Distance
 from polysched.tune.facts.facts import Facts, facts_of
 from polysched.tune.model import Model
 from polysched.tune.plan import Plan
-from polysched.tune.realise import Refused, realise
+from polysched.tune.realise import realise
 from polysched.tune.search import Search
 from polysched.tune.templates import Templates
 

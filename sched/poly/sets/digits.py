@@ -1,9 +1,9 @@
 """Coordinates of tiles in tiles as digits: their relation to instances without existentials.
 
-Of i // 8 and i % 8 isl finds { i -> (io, ii) : i = 8 io + ii, 0 <= ii < 8 }. Of more levels it keeps
-floor divisions, and what follows from the relation has them again and again. So each quotient of
-the coordinates is a variable here, q with 0 <= x - 8 q < 8, and each coordinate is an equation that
-may give one of them. Where the equations give all of them, none is left.
+Of i // 8 and i % 8 isl finds { i -> (io, ii) : i = 8 io + ii, 0 <= ii < 8 }. Of more levels it
+keeps floor divisions, and what follows from the relation has them again and again. So each quotient
+of the coordinates is a variable here, q with 0 <= x - 8 q < 8, and each coordinate is an equation
+that may give one of them. Where the equations give all of them, none is left.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _without(quotient: _Name, x: _Sum, equation: _Sum) -> _Sum:
 def _relation(
     frame: Frame, count: int, equations: Sequence[_Sum], inequalities: Sequence[_Sum]
 ) -> Map:
-    """{ point of a frame -> so many coordinates : each equation is 0, each inequality at least 0 }"""
+    """{ point of a frame -> coordinates : each equation is 0, and each inequality at least 0 }"""
     target = Space.set_alloc(CONTEXT, 0, count).align_params(frame.space)
     space = frame.space.map_from_domain_and_range(target)
     local = isl.LocalSpace.from_space(space)
@@ -125,8 +125,8 @@ def _relation(
     ):
         for x in sums:
             limit = make(local).set_constant_val(val(x.get(_ONE, 0)))
-            for name, c in x.items():
-                if name != _ONE:
-                    limit = limit.set_coefficient_val(*name, val(c))
+            for (kind, k), c in x.items():
+                if isinstance(kind, isl.dim_type):
+                    limit = limit.set_coefficient_val(kind, k, val(c))
             found = found.add_constraint(limit)
     return Map.from_basic_map(found)
