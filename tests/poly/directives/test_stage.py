@@ -38,7 +38,7 @@ def test_both_operands_packed() -> None:
             if m >= 1:
               for io.2 in [io, io + 1):
                 for k in [0, l):
-                  for ii in [0, min(n - io * 4, 4)):
+                  for ii in [0, min(n - io * 4, 4)):  # transposes A, in vectors with s["A.io"].unroll("ii").vectorize("k", ps.native)
                     A.io[io, k, ii] = A[io * 4 + ii, k]
             for jo in [0, (m - 1) // 8 + 1):
               store B.jo[1, l, 8]:
