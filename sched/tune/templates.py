@@ -162,7 +162,7 @@ class Templates:
         be read too, but for that of the rows."""
         s = self.statement
         sums = [k for k, x in enumerate(s.loops) if x.is_reduction]
-        if len(sums) != 1 or NONE in (vector, jam):
+        if len(sums) != 1 or {NONE, sums[0]} & {vector, jam}:
             return None
         found = [a for a in s.accesses if not a.is_write and a.strides[jam] == 0]
         found = [a for a in found if _moves(a, vector) and _moves(a, sums[0])]

@@ -724,6 +724,10 @@ FAULTS = (
         "    if size <= FEW:\n        return max(0, size)\n", "    return size\n", BARE,
     ),
     Fault(
+        "panels are copied along a sum in lanes", "tune/templates.py",
+        "{NONE, sums[0]} & {vector, jam}", "{NONE} & {vector, jam}", ROWS,
+    ),
+    Fault(
         "the loop of threads is outermost or nowhere", "tune/templates.py",
         "for shared in (knobs[\"parallel\"], NONE):", "for shared in (knobs[\"parallel\"],):", AUTO,
     ),

@@ -111,3 +111,17 @@ def test_panels_lie_one_behind_the_other() -> None:
         for y, x in zip(nest.loops, panels.strides, strict=True):
             if own.loops[y.loop].name == "j":
                 assert x == (100 * y.step if y.step >= width else y.step)
+
+
+def test_no_panels_are_copied_along_a_sum_in_lanes() -> None:
+    """An update whose RVar is an axis of its results may be in vectors along that: what it reads
+    lies there at another place for each, and nothing is accumulated."""
+    x = ps.Input("x", ps.uint8, (n,), range=(0, n))
+    r = ps.RVar("r", 0, n)
+    seen, f = ps.Func("seen", (m + 3,)), ps.Func("f", (m, n))
+    seen[i] = ps.cast(ps.float32, x[ps.clip(i * i, 0, n - 1)])
+    f[i, j] = i != 0
+    f[i, r] ^= seen[ps.cast(ps.int16, x[ps.select(r - 1 < 0, n - 1, r - 1)])] != 0
+    numbers = np.arange(5, dtype=np.uint8)
+    kernels = (s.compile() for s in (ps.Schedule.auto(f), ps.Schedule.default(f)))
+    assert_same(*((kernel(x=numbers, m=9),) for kernel in kernels))

@@ -138,8 +138,8 @@ def _nests(tree: Seq, names: Sequence[str]) -> list[tuple[Tree, int]]:
             for child in node.body:
                 visit(child, inside, shared)
 
-    for child in tree.body:
-        visit(child, 0, None)
+    for nest in tree.nests:
+        visit(nest, 0, None)
     return found
 
 

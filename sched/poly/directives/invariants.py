@@ -105,10 +105,15 @@ def check_bounds_known(e: Editing) -> None:
 
 def check_private(e: Editing) -> None:
     """Whether nothing else uses what is in the private accumulator of a stage."""
-    if not e.tree.has_accumulators:
-        return
-    for path, stage in leaves(e.tree):
-        around = [node for _, node in path]
+    for nest in e.tree.nests:
+        if not isinstance(nest, Loop) or nest.has_accumulators:
+            _check_nest(e, nest)
+
+
+def _check_nest(e: Editing, nest: Tree) -> None:
+    """The same of what stands at the root."""
+    for path, stage in leaves(nest):
+        around = [nest, *(node for _, node in path)]
         own = [node for node in around if type(node) is Accumulator]
         if not own:
             continue
