@@ -28,7 +28,7 @@ SCHEDULES: Mapping[str, Kind] = {
         "a private accumulator or a storage is not around what it is for",
         "poly.directives.accumulators poly.placement.accumulators "
         "poly.placement.storage_placement poly.program.accumulation "
-        "poly.directives.invariants:check_private",
+        "poly.directives.invariants:_check_nest",
     ),
     "PS0310": Kind(
         "a stage cannot be computed or stored there",
