@@ -40,7 +40,8 @@ def panel_notes(a: Analysis, loop: NestLoop) -> Iterator[LoopNote]:
 def _lanes(a: Analysis, leaf: Leaf) -> NestLoop | None:
     """The loop whose iterations can be the lanes of a copy: the innermost one but one, which reads
     along memory, where the innermost one writes all that is between two of them."""
-    if len(leaf.own) < 2 or not all(isinstance(x, Read) for x in leaf.definition.values):
+    values = leaf.definition.values
+    if len(leaf.own) < 2 or len(values) != 1 or not isinstance(values[0], Read):
         return None
     around, inner = leaf.own[-2:]
     written, *read = accesses(leaf)

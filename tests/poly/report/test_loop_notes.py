@@ -209,3 +209,17 @@ def test_copies_that_are_no_transposes_need_no_note() -> None:
     s, copy = panels()
     copy.reorder("ir", "ii", "k")
     assert "transposes" not in str(s), "lanes would scatter, of which there is a note then"
+
+
+def test_copies_of_several_components_are_listed() -> None:
+    x, y = ps.Input("x", ps.float32, (m, n)), ps.Input("y", ps.float32, (m, n))
+    pair, total, r = ps.Func("pair"), ps.Func("total", (n,)), ps.RVar("r", 0, m)
+    pair[i, j] = x[j, i] * 2, y[j, i] * 3
+    total[i] = 0.0
+    total[i] += pair[i, r][0] * pair[i, r][1]
+    s = ps.Schedule(total)
+    s[pair].compute_root()
+    u = s[total].update(0)
+    u.split(i, 4, names=("io", "ii"))
+    u.reorder("io", r, "ii").stage("pair", at="io", layout=(r, "ii"))
+    assert "pair.io[io, r, ii] = (pair[" in str(s)
