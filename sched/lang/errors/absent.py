@@ -7,7 +7,34 @@ _TUPLE = "a tuple of the real and the imaginary part: dtype=(ps.float32, ps.floa
 ABSENT: dict[str, str] = {
     **dict.fromkeys(("complex64", "complex128"), _TUPLE),
     **dict.fromkeys(("zeros", "ones", "full"), "f = ps.Func('f', (n, m)); f[i, j] = 0"),
-    **dict.fromkeys(("array", "asarray"), "ps.Input for what a call passes, ps.Const for a table"),
+    **dict.fromkeys(
+        ("array", "asarray", "Buffer", "Image", "ImageParam", "Tensor", "placeholder", "tensor"),
+        "ps.Input for what a call passes, ps.Const for a table",
+    ),
+    **dict.fromkeys(("arange", "indices", "linspace"), "a Var is a value, too: f[i] = 0.5 * i"),
+    "range": "ps.RVar('k', 0, n) for a reduction, ps.sequential('t', 0, n) for a loop in place",
+    **dict.fromkeys(("RDom", "reduce_axis"), "k, l = ps.rdom('k l', (0, n), (0, m))"),
+    **dict.fromkeys(
+        ("concat", "concatenate", "hstack", "stack", "vstack"),
+        "c[i] = ps.select(i < n, a[ps.clip(i, 0, n - 1)], b[ps.clip(i - n, 0, m - 1)])",
+    ),
+    **dict.fromkeys(
+        ("flip", "permute", "reshape", "transpose"), "indices say it: b[i, j] = a[j, i]"
+    ),
+    "roll": "b[i] = a[(i - 1) % n]",
+    "pad": "ps.boundary.constant(a, 0), .repeat_edge(a), .reflect(a), .mirror(a), .wrap(a)",
+    "cumsum": "f[0] = a[0]; f[i] = f[i - 1] + a[i]",
+    **dict.fromkeys(
+        ("convolve", "correlate"), "ps.sum(a[i + k] * w[k], k), with k = ps.RVar('k', 0, l)"
+    ),
+    **dict.fromkeys(
+        ("std", "var"), "the mean as a Func first, then ps.sum((x[k] - mean[i])**2, k) / n"
+    ),
+    "relu": "ps.maximum(x, 0)",
+    "softplus": "ps.log1p(ps.exp(x))",
+    **dict.fromkeys(
+        ("argsort", "random", "sort"), "compute it with NumPy and pass it, or ps.extern"
+    ),
     **dict.fromkeys(("matmul", "dot", "tensordot"), 'ps.einsum("ik,kj->ij", A, B)'),
     "mean": "ps.sum(x[k], k) / n",
     **dict.fromkeys(("gammaln", "loggamma"), "ps.lgamma(x)"),
