@@ -156,6 +156,7 @@ COSTS = ("tests/poly/report/test_costs.py",)
 WARNINGS = ("tests/poly/schedule/test_performance.py",)
 INTEGERS = ("tests/lang/test_2_integer_functions.py",)
 INTEGER_CODE = ("tests/codegen/llvm/test_instructions.py",)
+FAR_SIDES = ("tests/codegen/passes/test_far_sides.py",)
 GOING_ROUND = ("tests/codegen/build/test_going_round.py",)
 REMAINDERS = ("tests/codegen/llvm/test_remainders.py",)
 INTEGER_RANGES = ("tests/poly/sets/test_intervals.py",)
@@ -1466,6 +1467,25 @@ FAULTS = (
         "a condition of a border is not tested", "codegen/passes/full_lanes.py",
         "return FALSE if fails else TRUE, (test,), False",
         "return FALSE if fails else TRUE, () if fails else (test,), False", GOING_ROUND,
+    ),
+    Fault(
+        "of several conditions the first does not hold where not all do",
+        "codegen/passes/hoist_conditions.py", "    if len(found) == 1:\n", "    if found:\n",
+        MEANING,
+    ),
+    Fault(
+        "what choices do otherwise makes no choices", "codegen/ir/simplify.py",
+        "return stmt.otherwise or Seq(())", "return general(stmt.otherwise or Seq(()), known)",
+        FAR_SIDES,
+    ),
+    Fault(
+        "the border of an axis is a side of its own", "codegen/passes/full_lanes.py",
+        "test is None or len(compatible(tests)) < len(tests)", "test is None", FAR_SIDES,
+    ),
+    Fault(
+        "what always and what never holds are tested at once", "codegen/ir/inequalities.py",
+        "case Op(op=\"not\", operands=(operand,)):\n            return operand",
+        "case Op(op=\"not\"):\n            return None", FAR_SIDES,
     ),
     Fault(
         "a condition on a remainder fails only where it cannot hold",

@@ -104,7 +104,17 @@ def compatible(conditions: Sequence[Node]) -> list[Node]:
         return opposite is not None and opposite + constant < 0
 
     left = [c for c in conditions if not any(excluded(*s) for s in sums[c])]
-    return [c for c in left if not (isinstance(c, Op) and c.op == "eq" and negated(c) in left)]
+    return [c for c in left if not (isinstance(c, Op) and _opposite(c) in left)]
+
+
+def _opposite(condition: Op) -> Node | None:
+    """What never holds together with an equality, or with what is said not to hold."""
+    match condition:
+        case Op(op="eq"):
+            return negated(condition)
+        case Op(op="not", operands=(operand,)):
+            return operand
+    return None
 
 
 def is_at_one_index(condition: Node) -> bool:

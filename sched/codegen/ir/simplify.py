@@ -9,7 +9,7 @@ from ...lang.nodes.nodes import Const, Node, Op, leaves_below
 from ...poly.sets.simplify import simpler, truth
 from ...records import replace
 from .ir import If, Load, Seq, Stmt, Store, Stores, children, dtype_of, map_children
-from .rewrite import map_statements, map_tree_expressions
+from .rewrite import map_tree_expressions
 
 
 def folded(node: Node) -> Node:
@@ -56,13 +56,11 @@ def assuming(stmt: Stmt, known: Mapping[Node, Node]) -> Stmt:
 
 
 def general(stmt: Stmt, known: set[Node]) -> Stmt:
-    """A statement that makes no choice by some conditions: not all of them hold."""
-
-    def rule(s: Stmt) -> Stmt:
-        chosen = isinstance(s, If) and s.choice and not known.isdisjoint(conjuncts(s.condition))
-        return s.otherwise or Seq(()) if isinstance(s, If) and chosen else s
-
-    return map_statements(stmt, rule)
+    """A statement that makes no choice by some conditions: not all of them hold. What choices do
+    otherwise stays as it is, further choices included."""
+    if isinstance(stmt, If) and stmt.choice and not known.isdisjoint(conjuncts(stmt.condition)):
+        return stmt.otherwise or Seq(())
+    return map_children(stmt, lambda s: general(s, known))
 
 
 def pruned(stmt: Stmt) -> Stmt:

@@ -4,20 +4,21 @@ lanes v in [x, x + 8):               ->   if x + 7 < n:
   A[v] = B[min(v + 1, n)] if v < n          lanes v in [x, x + 8): A[v] = B[v + 1]
                                           else: as before
 
-if x + 8 <= n, too. A comparison of two functions of the lane whose difference only
-rises, or only falls, holds in all lanes if it holds in the last one, or the first, and fails in all
-of them likewise, which is assumed of those that are about the borders of an axis; a minimum is the
-same operand in all lanes if it is that in this one, and x % n is x in all of them if 0 <= x < n is
-so in the first and in the last one.
+if x + 8 <= n, too. Where a select reads something on either side of a bound, as where two arrays
+are put behind each other, there is one more version for vectors on its far side. A comparison of
+two functions of the lane whose difference only rises, or only falls, holds in all lanes if it holds
+in the last one, or the first, and fails in all of them likewise, which is assumed of those that are
+about the borders of an axis; a minimum is the same operand in all lanes if it is that in this one,
+and x % n is x in all of them if 0 <= x < n is so in the first and in the last one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import count
 
 from ...lang.nodes import index as ix
-from ...lang.nodes.nodes import Node, Op, Var, integer, postorder, replaced_all
+from ...lang.nodes.nodes import Node, Op, Var, has_below, integer, postorder, replaced_all
 from ...poly.sets.borders import NEGATED, at_borders
 from ...poly.sets.lane_offsets import LaneOffsets
 from ...poly.sets.lanes import (
@@ -31,7 +32,7 @@ from ...poly.sets.lanes import (
     rises,
 )
 from ...poly.sets.simplify import FALSE, TRUE, truth
-from ..ir.inequalities import strongest
+from ..ir.inequalities import compatible, strongest
 from ..ir.ir import If, Lanes, Load, Module, Stmt, Stores, expressions
 from ..ir.rewrite import map_module
 from ..ir.simplify import assuming, folded
@@ -54,10 +55,28 @@ def full_lanes(module: Module) -> Module:
         if test is None:
             return assuming(stmt, known.values)
         slow = _at_border(stmt, stmt.lanes, serial) if known.chosen else stmt
+        slow = _beyond(stmt, known, assumptions, slow, SIDES - 1)
         return If(test, assuming(stmt, known.values), slow, choice=True)
 
     return map_module(module, rule)
 
+
+def _beyond(stmt: Stores, known: _Known, assumptions: _Assumptions, slow: Stmt, more: int) -> Stmt:
+    """A statement where what is known of it does not hold: full vectors on the far side of its
+    bounds where there are such, else `slow`."""
+    if not known.sides or not more:
+        return slow
+    far = _Known(stmt, known.lanes, assumptions, known.sides | known.far)
+    tests = strongest(far.tests)
+    test = ix.conjunction(tests)
+    if test is None or len(compatible(tests)) < len(tests):
+        return slow
+    slow = _beyond(stmt, far, assumptions, slow, more - 1)
+    return If(test, assuming(stmt, far.values), slow, choice=True)
+
+
+SIDES = 4
+"""So many versions of full vectors there are at most, on the sides of bounds."""
 
 _Assumption = tuple[Node, tuple[Node, ...], bool]
 """What an expression is where some tests hold, the tests, and whether it is an operand chosen."""
@@ -79,9 +98,16 @@ class _Known:
 
     Args:
         assumptions: those that have been made, to which it adds.
+        far: conditions of selects that fail in all lanes.
     """
 
-    def __init__(self, stmt: Stores, lanes: Lanes, assumptions: _Assumptions) -> None:
+    def __init__(
+        self,
+        stmt: Stores,
+        lanes: Lanes,
+        assumptions: _Assumptions,
+        far: frozenset[Node] = frozenset(),
+    ) -> None:
         self.lanes = lanes
         self._numbers = lanes.var, lanes.lo, lanes.count, lanes.step
         self._assumptions = assumptions
@@ -94,7 +120,11 @@ class _Known:
         self._done: dict[Node, Node] = {}
         places = _places(stmt)
         waiting = [*reversed(expressions(stmt))]
-        self._fails = at_borders(waiting, lanes.var, places)
+        self.far = far
+        self._fails = at_borders(waiting, lanes.var, places) | far
+        self._two_sided = _two_sided(waiting) - self._fails
+        #: Conditions that are assumed to hold, where something else is read than where they fail.
+        self.sides: frozenset[Node] = frozenset()
         while waiting:
             node = waiting[-1]
             missing = [a for a in self._live(node) if a not in self._done]
@@ -120,6 +150,7 @@ class _Known:
         live = self._live(node)
         if len(live) < len(node.args):
             self._done[node] = self._done[live[-1]]
+            self.sides |= self._two_sided & {live[0]}
             return
         made = folded(node.with_args(tuple(self._done[a] for a in node.args)))
         key = (made, is_place, fails := node in self._fails, self._numbers)
@@ -166,6 +197,13 @@ class _Known:
         at = ix.add(self.lanes.lo, integer(last * self.lanes.step))
         x, y = replaced_all((a, b), {self.lanes.var: at})
         return ix.compare(op, x, y)
+
+
+def _two_sided(roots: Iterable[Node]) -> frozenset[Node]:
+    """The comparisons in which selects read something else where they fail."""
+    selects = [n for n in postorder(*roots) if isinstance(n, Op) and n.op == "select"]
+    far = [n.operands[0] for n in selects if has_below(Load, n.operands[2])]
+    return frozenset(n for n in far if isinstance(n, Op) and n.op in FAILS_LESS)
 
 
 def _places(stmt: Stores) -> set[Node]:

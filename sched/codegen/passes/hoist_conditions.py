@@ -24,6 +24,7 @@ from itertools import groupby
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Op, Var, has_below, leaves_below, postorder
+from ...poly.sets.simplify import FALSE
 from ...records import replace
 from ..ir.inequalities import as_known, compatible, is_at_one_index, negated, strongest
 from ..ir.ir import (
@@ -221,14 +222,17 @@ def _together(run: Sequence[Stmt]) -> Stmt:
 
 def _versions(stmt: Stmt, found: Sequence[Node]) -> Stmt:
     """The statement where some conditions hold; else with choices for none of them."""
-    found = compatible(found)
+    found = compatible(list(dict.fromkeys(found)))
     if not found or sum(isinstance(s, Stores) for s in walk(stmt)) > MOST:
         return stmt
     fast = assuming(stmt, as_known(found))
     condition = ix.conjunction(strongest(found))
     if condition is None:
         return fast
-    return If(condition, fast, general(stmt, set(found)), choice=True)
+    slow = general(stmt, set(found))
+    if len(found) == 1:
+        slow = assuming(slow, {found[0]: FALSE})
+    return If(condition, fast, _versions(slow, _choices(slow)), choice=True)
 
 
 def _choices(stmt: Stmt) -> list[Node]:

@@ -20,7 +20,7 @@ unless storage on the stack, which may be in registers, would be accessed at an 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import (
@@ -87,18 +87,18 @@ class _Splitter:
         """All loops of a statement."""
         match stmt:
             case For(body=body, kind="serial", step=1) if _is_innermost(body):
-                return self._split(stmt)
+                return self._split(stmt, _conditions(body))
             case _:
                 return map_children(stmt, self.stmt)
 
-    def _split(self, loop: For) -> Stmt:
+    def _split(self, loop: For, conditions: Iterable[Node]) -> Stmt:
         changed = {s.buffer for x in walk(loop.body) if isinstance(x, Stores) for s in x.stores}
         bounds = postorder(loop.lo, loop.hi)
         if any(isinstance(n, Load) and n.buffer in changed for n in bounds):
             return loop  # bounds are evaluated once, before the first iteration
         found = _Stretch([], [])
         known: dict[Node, Node] = {}
-        for condition in dict.fromkeys(_conditions(loop.body)):
+        for condition in dict.fromkeys(conditions):
             stretch, holds = _where(condition, loop.var), TRUE
             if stretch is None:
                 stretch, holds = _elsewhere(condition, loop), FALSE
@@ -123,10 +123,12 @@ class _Splitter:
         return Seq(tuple(parts))
 
     def _copy(self, loop: For, lo: Node, hi: Node) -> Stmt:
-        """Some of the iterations, by variables of their own."""
+        """Some of the iterations, by variables of their own; once more in parts, where there are
+        further choices."""
         copy = map_statements(replace(loop, lo=lo, hi=hi), self._renamed)
         assert isinstance(copy, For)
-        return replace(copy, body=self._rolled(copy.body, copy.var))
+        copy = replace(copy, body=self._rolled(copy.body, copy.var))
+        return self._split(copy, _conditions(copy.body, only_choices=True))
 
     def _rolled(self, stmt: Stmt, around: Var) -> Stmt:
         """What is left of an unrolled loop, with a loop for its copies."""
@@ -193,16 +195,16 @@ def _is_innermost(body: Stmt) -> bool:
     return not any(isinstance(s, (For, Alloc, Call)) for s in chosen(body))
 
 
-def _conditions(stmt: Stmt) -> Iterator[Node]:
+def _conditions(stmt: Stmt, only_choices: bool = False) -> Iterator[Node]:
     """The conditions of choices, and of what is done only where they hold."""
     match stmt:
         case If(condition=condition, body=body, otherwise=otherwise):
-            if otherwise is None or stmt.choice:
+            if stmt.choice or (otherwise is None and not only_choices):
                 yield from conjuncts(condition)
-            yield from _conditions(body)
+            yield from _conditions(body, only_choices)
         case Seq(parts=parts):
             for part in parts:
-                yield from _conditions(part)
+                yield from _conditions(part, only_choices)
 
 
 def _where(condition: Node, var: Var) -> _Stretch | None:

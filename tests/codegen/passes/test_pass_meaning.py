@@ -160,3 +160,9 @@ def test_other_copies_stay(case: str) -> None:
     made = split_loops(program)
     assert left(made, x=[6] * 8) == left(program, x=[6] * 8)
     assert not rests(made.functions[0].body)
+
+
+def test_where_not_all_conditions_of_a_loop_hold_any_of_them_may() -> None:
+    """n is 1: of 0 < n and 1 < n one holds."""
+    parts = tuple(If(lt(c, n), store(x, add(v, 4 * c), integer(7))) for c in range(2))
+    same(hoist_conditions, loop(v, 0, 4, Seq(parts)))
