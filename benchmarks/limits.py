@@ -31,7 +31,9 @@ LIMITS = {
     "change, and exponentials are a small part.",
     "product of f32": "It has the schedule of `sgemm 1024`, and takes as long.",
     "layer norm": "It reads and writes each element once: `of peak` is the share of what memory "
-    "gives. Its sums are in any order already, so that its bits are not what limits it.",
+    "gives. Its sums are in any order already, so that its bits are not what limits it. Where the "
+    "last cache holds hardly more than both arrays, the same code in another process, in other "
+    "pages of memory, takes up to a third longer.",
     "GELU with bias": "Operators: of each vector some 25 on floats and a division, most of them "
     "for a sigmoid with an error below 1 ULP, on the two ports that do them, with either level "
     "alike. One thread has twice as much to do for the same memory, and so is further behind than "
