@@ -43,8 +43,8 @@ LIMITS = {
     "longer than an addition of the bias alone, which moves as much. Without it, its operators.",
     "LSTM": "Half of the time of one thread are rows by matrices: each step loads 1 MiB of weights "
     "from the second cache for one multiply-add each. Two threads meet once a step besides.",
-    "LU": "Columns of pivots are divided and updated on one thread, a third of the time of two. "
-    "Arrays that begin beside a line of the cache take longer.",
+    "LU": "Columns of pivots are divided and updated on one thread, for which others wait. Arrays "
+    "that begin beside a line of the cache take longer.",
     "conv 3x3 ReLU": "Beside the multiply-adds, the loop over channels begins anew for each place "
     "of the kernel, and the border is copied for each image.",
     "histogram": "A load and a store of a counter for each pixel, one pixel a cycle, as in C. Bits "
