@@ -31,7 +31,9 @@ LIMITS = {
     "change, and exponentials are a small part.",
     "product of f32": "It has the schedule of `sgemm 1024`, and takes as long.",
     "layer norm": "It reads and writes each element once: `of peak` is the share of what memory "
-    "gives. Its sums are in any order already, so that its bits are not what limits it.",
+    "gives. Its sums are in any order already, so that its bits are not what limits it. Where the "
+    "last cache holds hardly more than both arrays, the same code in another process, in other "
+    "pages of memory, takes up to a third longer.",
     "GELU with bias": "Operators: of each vector some 25 on floats and a division, most of them "
     "for a sigmoid with an error below 1 ULP, on the two ports that do them, with either level "
     "alike. One thread has twice as much to do for the same memory, and so is further behind than "
@@ -41,8 +43,8 @@ LIMITS = {
     "longer than an addition of the bias alone, which moves as much. Without it, its operators.",
     "LSTM": "Half of the time of one thread are rows by matrices: each step loads 1 MiB of weights "
     "from the second cache for one multiply-add each. Two threads meet once a step besides.",
-    "LU": "Columns of pivots are divided and updated on one thread, a third of the time of two. "
-    "Arrays that begin beside a line of the cache take longer.",
+    "LU": "Columns of pivots are divided and updated on one thread, for which others wait. Arrays "
+    "that begin beside a line of the cache take longer.",
     "conv 3x3 ReLU": "Beside the multiply-adds, the loop over channels begins anew for each place "
     "of the kernel, and the border is copied for each image.",
     "histogram": "A load and a store of a counter for each pixel, one pixel a cycle, as in C. Bits "

@@ -14,10 +14,11 @@ from polybench.solvers import lu_right_looking
 import polysched as ps
 
 
-def lu_blocks(s: ps.Schedule, block: int = 8, large: int = 64) -> None:
+def lu_blocks(s: ps.Schedule, block: int = 8, large: int = 48) -> None:
     """Some columns, pivot by pivot, a vector of them at a time, whose mask is the same in all rows;
     then what all these change in the other columns of a larger block, and what the larger block
-    changes in the columns behind it: so that these are loaded and stored less often."""
+    changes in the columns behind it: so that these are loaded and stored less often. All but the
+    pivots is on threads: below them, rows; in the rows of a block, columns."""
     j, k = ps.vars("j k")
     columns, behind = s["A.update(1)"].partition(j < (k // block + 1) * block)
     columns.fission("j").fission("i")
@@ -32,10 +33,11 @@ def lu_blocks(s: ps.Schedule, block: int = 8, large: int = 64) -> None:
     columns.reorder("j", "i", "ji").vectorize("ji")
     first = _changed(s, near, block)
     first.vectorize("j", ps.native)
+    near.parallel("io")
     first = _changed(s, far, large)
     first.split("j", 8 * ps.native, names=("jo", "j"))
     first.reorder("jo", "i", "k", "j").accumulate_at("i")
-    first.vectorize("j", ps.native).unroll("j")
+    first.vectorize("j", ps.native).unroll("j").parallel("jo")
     far.parallel("io")
 
 
