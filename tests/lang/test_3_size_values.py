@@ -10,6 +10,7 @@ import pytest
 
 import polysched as ps
 from polysched.interp.evaluate import Symbols, symbol_value
+from polysched.lang.arithmetic import evaluate
 from polysched.lang.arithmetic.evaluate import compile_nodes, compile_over_loops, size_value
 from polysched.lang.expr.expr import as_node
 from polysched.lang.nodes.dtypes import DType, bool_, float64, int64, uint8
@@ -188,6 +189,14 @@ def test_two_loops_of_one_name_are_two() -> None:
     compiled = compile_over_loops(op("sub", I, as_node(r)))
     assert compiled is not None
     assert compiled({I: 5, as_node(r): 3}) == 2
+
+
+def test_python_compiles_once_for_expressions_that_are_alike() -> None:
+    """But for the symbols they are about, which the text does not name: each has its own value."""
+    evaluate._code_of.cache_clear()
+    doubled = [compile_over_loops(op("mul", symbol, Const(2, int64))) for symbol in (I, N)]
+    assert evaluate._code_of.cache_info().misses == 1
+    assert [function({I: 5, N: 7}) for function in doubled if function is not None] == [10, 14]
 
 
 def test_what_has_no_value_is_a_key_error() -> None:

@@ -12,6 +12,8 @@ semantics that everything else is compared with.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -164,8 +166,15 @@ class _Code:
                 return self.symbol(node)
 
     def function(self, result: str) -> Any:
-        exec("\n".join(["def compiled(s):", *self.lines, f"    return ({result})"]), self.scope)
+        text = "\n".join(["def compiled(s):", *self.lines, f"    return ({result})"])
+        exec(_code_of(text), self.scope)
         return self.scope["compiled"]
+
+
+@lru_cache(256)
+def _code_of(text: str) -> CodeType:
+    """A text compiled once: names count from 0 in each, so many expressions have the same."""
+    return compile(text, "<string>", "exec")
 
 
 def _is_plain(root: Node, symbols: Any) -> bool:
