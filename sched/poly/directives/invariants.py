@@ -138,7 +138,8 @@ def _check_inside(e: Editing, stage: Stage, around: Sequence[Tree]) -> None:
                 depth += 1
                 if kind == "vector" and not lanes:
                     lanes = name
-            case Alloc(func=func) if func in private:
+            case Alloc(funcs=funcs) if not private.keys().isdisjoint(funcs):
+                func = next(f for f in funcs if f in private)
                 raise e.malformed(
                     f"the private accumulator of {private[func].stage} would be around the "
                     f"storage of {func.name}",

@@ -205,9 +205,10 @@ class Prover:
             if isinstance(node, tuple):  # behind an allocation
                 inside[node[0]] = node[1]
             elif isinstance(node, Alloc):
-                numbers[node.func] += 1
-                waiting += [(node.func, inside.get(node.func, 0)), *reversed(node.body)]
-                inside[node.func] = numbers[node.func]
+                numbers.update(node.funcs)
+                waiting += [(f, inside.get(f, 0)) for f in node.funcs]
+                waiting += reversed(node.body)
+                inside.update((f, numbers[f]) for f in node.funcs)
             elif isinstance(node, Seq):
                 waiting += reversed(node.body)
             else:

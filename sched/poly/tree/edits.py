@@ -6,10 +6,11 @@ new one that shares what it leaves alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from ...lang.errors.errors import ScheduleError, Span
 from ...lang.nodes.nodes import Node
+from ...lang.tensors.tensors import Func
 from ...records import dataclass, replace
 from .looptree import Accumulator, Alloc, Loop, Path, Produce, Seq, Tree, leaves
 from .stage import Stage
@@ -132,6 +133,34 @@ def with_body(tree: Tree, body: tuple[Tree, ...]) -> Tree:
         case Seq():
             return Seq(body)
     raise TypeError("a stage has no body")
+
+
+def with_storage(
+    funcs: Iterable[Func], body: Body, *, by_directive: bool = False, reason: str = ""
+) -> Body:
+    """The body with storage of some Funcs around it, of the first one outermost."""
+    stored = tuple(funcs)
+    if not stored:
+        return body
+    inside = body[0] if len(body) == 1 else None
+    if (
+        isinstance(inside, Alloc)
+        and (inside.by_directive, inside.reason) == (by_directive, reason)
+        and not set(stored) & set(inside.funcs)
+    ):
+        return (replace(inside, funcs=(*stored, *inside.funcs)),)
+    return (Alloc(stored, body, by_directive, reason),)
+
+
+def without_storage(node: Tree, body: Body, funcs: Collection[Func]) -> Body:
+    """What becomes of a node with another body where it is no storage of some Funcs any more."""
+    if isinstance(node, Alloc):
+        left = tuple([f for f in node.funcs if f not in funcs])
+        if not left:
+            return body
+        if len(left) < len(node.funcs):
+            node = replace(node, funcs=left)
+    return (with_body(node, body),)
 
 
 def map_children(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:

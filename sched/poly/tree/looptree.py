@@ -71,9 +71,10 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Alloc:
-    """The storage of a Func lives for one execution of the body."""
+    """The storage of some Funcs lives for one execution of the body. Storage of one place is one
+    node: a program stores hundreds of Funcs, and a node for each would be a path that long."""
 
-    func: Func
+    funcs: tuple[Func, ...]
     body: tuple[Tree, ...]
     #: Whether a directive has placed it here.
     by_directive: bool = False

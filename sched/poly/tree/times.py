@@ -69,7 +69,8 @@ class ScheduledStage:
                 loops.append(x)
                 places.append(place)
             elif isinstance(x, Alloc):
-                stored.setdefault(x.func, []).append((place, len(loops), x))
+                for func in x.funcs:
+                    stored.setdefault(func, []).append((place, len(loops), x))
             elif isinstance(x, Produce):
                 for func in x.funcs:
                     computed.setdefault(func, x)
