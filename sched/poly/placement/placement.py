@@ -64,6 +64,8 @@ def at_root(model: Model, tree: Tree, funcs: Sequence[Func]) -> Tree:
         base = tree.statement.base
         moved = base.func in funcs and base is not tree.statement
         return replace(tree, statement=base) if moved else tree
+    if isinstance(tree, Loop) and tree.touched.isdisjoint(funcs):
+        return tree
     return map_children(tree, lambda child: at_root(model, child, funcs))
 
 

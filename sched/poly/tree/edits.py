@@ -65,6 +65,19 @@ def own_stages(tree: Tree) -> Iterator[Stage]:
             yield from own_stages(child)
 
 
+def nests_with(tree: Seq, names: Collection[str]) -> list[Tree]:
+    """The nests at the root that have a stage of one of these names."""
+    return [
+        nest
+        for nest in tree.nests
+        if (
+            not nest.loop_names.keys().isdisjoint(names)
+            if isinstance(nest, Loop)
+            else any(s.name in names for s in stages(nest))
+        )
+    ]
+
+
 def changed(tree: Seq, before: Seq) -> list[tuple[Path, Stage]]:
     """The stages whose nests were not there before."""
     if tree is before:
@@ -168,19 +181,34 @@ def map_children(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
     return tree if isinstance(tree, Stage) else with_body(tree, tuple(map(change, tree.body)))
 
 
-def map_nodes(tree: Seq, change: Callable[[Tree, Body], Body], without: Sequence[Tree] = ()) -> Seq:
+def map_nodes(
+    tree: Seq,
+    change: Callable[[Tree, Body], Body],
+    without: Sequence[Tree] = (),
+    only: Sequence[Tree] | None = None,
+) -> Seq:
     """The tree without some nodes and with each other one replaced, innermost ones first:
-    `change` is given the node as it was and what its body has become."""
-    gone = {id(node) for node in without}
-    return Seq(tuple([x for child in tree.body for x in _mapped(child, change, gone)]))
+    `change` is given the node as it was and what its body has become.
+
+    Args:
+        only: the nests at the root that are looked into, where others stay as they are.
+    """
+    gone = set(map(id, without))
+    kept = set(map(id, () if only is None else tree.nests)) - set(map(id, only or ()))
+    return Seq(tuple([x for child in tree.body for x in _mapped(child, change, gone, kept)]))
 
 
-def _mapped(node: Tree, change: Callable[[Tree, Body], Body], gone: Collection[int]) -> Body:
+def _mapped(
+    node: Tree,
+    change: Callable[[Tree, Body], Body],
+    gone: Collection[int],
+    kept: Collection[int],
+) -> Body:
     if id(node) in gone:
         return ()
-    if isinstance(node, Stage):
+    if isinstance(node, Stage) or id(node) in kept:
         return (node,)
-    body = tuple([x for child in node.body for x in _mapped(child, change, gone)])
+    body = tuple([x for child in node.body for x in _mapped(child, change, gone, kept)])
     if isinstance(node, Produce) and gone:
         left = {s.statement.func for child in body for s in own_stages(child)}
         node = replace(node, funcs=tuple(f for f in node.funcs if f in left))

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from ...lang.errors.errors import ScheduleError
 from ...lang.nodes.nodes import Var, postorder
+from ...lang.nodes.tensor import Tensor
 from ...lang.tensors.tensors import Func
 from ...records import replace
 from ..sets.isl import Set, dim_count, isl
@@ -59,6 +60,9 @@ def compute_at(tree: Seq, funcs: Sequence[Func], at: At, around: tuple[Var, ...]
 def compute_root(tree: Seq, funcs: Sequence[Func], stored: Sequence[Func]) -> Seq:
     """The Funcs are computed once, before all that reads them; behind all others where nothing
     does. Those of `stored` are kept for the whole program: no output is."""
+    found = _reordered(tree, funcs)
+    if found is not None:
+        return Seq(with_storage(stored[::-1], found))
     nests = _nests(tree, funcs)
     moved = tuple(_moved(n, old, ()) for n, old in nests)
 
@@ -68,6 +72,40 @@ def compute_root(tree: Seq, funcs: Sequence[Func], stored: Sequence[Func]) -> Se
     body = map_nodes(tree, change, [nest for nest, _ in nests]).body
     body = _before_readers(body, funcs, moved) or _behind_all(body, moved)
     return Seq(with_storage(stored[::-1], body))
+
+
+def _reordered(tree: Seq, funcs: Collection[Func]) -> Body | None:
+    """The body with Funcs moved that have nests of their own at the root, and without their
+    storage: no other nest is looked into. None where these stand elsewhere."""
+    around: list[Alloc] = []
+    body = tree.body
+    while len(body) == 1 and isinstance(body[0], Alloc):
+        around.append(body[0])
+        body = body[0].body
+    using = [x for x in body if not _touched(x).isdisjoint(funcs)]
+    own = [x for x in using if any(s.statement.func in funcs for s in stages(x))]
+    gone = set(map(id, own))
+    left = [x for x in body if id(x) not in gone]
+    are_alone = all(s.statement.func in funcs for x in own for s in stages(x))
+    if not (own and left and are_alone and all(isinstance(x, (Loop, Stage)) for x in body)):
+        return None
+    if any(produced(x) for x in own):
+        return None
+    _refuse_copies([s for x in own for s in stages(x)])
+    made = tuple([_moved(x, 0, ()) for x in own])
+    readers = {id(x) for x in using} - gone
+    place = next((k for k, x in enumerate(left) if id(x) in readers), len(left))
+    body = (*left[:place], *made, *left[place:])
+    for node in reversed(around):
+        body = without_storage(node, body, funcs)
+    return body
+
+
+def _touched(nest: Tree) -> frozenset[Tensor]:
+    """The tensors that stages in a nest read or write."""
+    if isinstance(nest, Loop):
+        return nest.touched
+    return frozenset([t for s in stages(nest) for t in s.statement.tensors])
 
 
 def store_at(tree: Seq, funcs: Sequence[Func], at: At | None) -> Seq:

@@ -103,6 +103,25 @@ def test_a_tree_is_no_deeper_for_more_stages() -> None:
     assert depth(few) == depth(many)
 
 
+def test_what_is_computed_first_is_moved_among_nests_alone() -> None:
+    s = ps.Schedule.default(chain(6))
+    before = list(s.tree.nests)
+    s["f3"].compute_root()
+    after = list(s.tree.nests)
+    assert [stage.name for x in after for stage in stages(x)] == [f"f{k}" for k in range(6)]
+    assert [a is b for a, b in zip(before, after, strict=True)] == [k != 3 for k in range(6)]
+
+
+def test_what_nothing_reads_comes_last() -> None:
+    x = ps.Input("x", ps.int64, (n,))
+    f, g = ps.Func("f", (n,)), ps.Func("g", (n,))
+    f[i] = x[i] + 1
+    g[i] = x[i] + 2
+    s = ps.Schedule.default([f, g])
+    s["f"].compute_root()
+    assert [stage.name for stage in stages(s.tree)] == ["g", "f"]
+
+
 def test_hundreds_of_stages_are_stored_and_moved() -> None:
     s = ps.Schedule.default(chain(400))
     s["f200"].compute_root()
