@@ -43,10 +43,12 @@ class Partial:
     Attributes:
         funcs: by name, consumers before producers.
         costs: by statement.
+        build_seconds: what it takes to be proven and compiled, beyond the program as it is written.
     """
 
     funcs: Mapping[str, Decided] = field(default_factory=dict)
     costs: Mapping[str, Cost] = field(default_factory=dict)
+    build_seconds: float = 0.0
 
     @property
     def seconds(self) -> float:

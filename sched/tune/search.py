@@ -119,7 +119,7 @@ class Search:
 
     def build_seconds(self, p: Partial) -> float:
         """What a plan takes to be proven and compiled, beyond the program as it is written."""
-        return sum(self.own_build_seconds(d) for d in p.funcs.values())
+        return p.build_seconds
 
     def own_build_seconds(self, d: Decided) -> float:
         """What a Func takes to be proven and compiled, beyond what it does as it is written."""
@@ -269,8 +269,12 @@ class Search:
         is."""
         before = p.funcs.get(made.plan.func)
         is_elsewhere = made.spot != (ROOT if before is None else before.spot)
-        costs = dict(p.costs)
-        new = Partial({**p.funcs, made.plan.func: made}, costs)
+        costs, funcs = dict(p.costs), {**p.funcs, made.plan.func: made}
+        if before is None:
+            build = p.build_seconds + self.own_build_seconds(made)
+        else:
+            build = sum(map(self.own_build_seconds, funcs.values()))
+        new = Partial(funcs, costs, build)
         for s, nest, at in zip(
             self.statements[made.plan.func], made.nests, made.spots, strict=True
         ):

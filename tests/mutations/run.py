@@ -965,7 +965,7 @@ FAULTS = (
         for name, old, new in (
             ("kinds of loops", '("loop", kind, tile, body)', '("loop", whole, body)'),
             ("full tiles", '("loop", kind, tile, body)', '("loop", kind, body)'),
-            ("what is stored", '("storage", func, body)', '("storage", body)'),
+            ("what is stored", '("storage", funcs, body)', '("storage", body)'),
             *(
                 (f"{name} of what is produced", f'("produce", {all_of}', f'("produce", {rest}')
                 for name, all_of, rest in (

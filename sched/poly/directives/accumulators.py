@@ -14,7 +14,7 @@ from ...later import later
 from ...records import dataclass, replace
 from ..state.fields import loop_name
 from ..state.record import Directive
-from ..tree.edits import At, Body, map_nodes, map_stages, stages, with_body
+from ..tree.edits import At, Body, map_nodes, map_stages, nests_with, put, stages, with_body
 from ..tree.looptree import Accumulator, Alloc, Loop, Produce, Seq, Tree
 from ..tree.stage import Stage
 
@@ -86,12 +86,13 @@ def begin_at(tree: Seq, pure: Sequence[str], at: At, update: Stage) -> Seq:
 
     moved = tuple(map_stages(nest, partial(change, old)) for nest, old in nests)
 
-    def put(node: Tree, body: Body) -> Body:
+    def begun(node: Tree, body: Body) -> Body:
         if node is at.loop:
             body = _in_front(body, moved)
         return (with_body(node, body),) if body else ()
 
-    return map_nodes(tree, put, [nest for nest, _ in nests])
+    concerned = nests_with(tree, {*pure, update.name})
+    return map_nodes(tree, begun, [nest for nest, _ in nests], concerned)
 
 
 def accumulate_at(tree: Seq, stage: Stage, at: At) -> Seq:
@@ -99,14 +100,9 @@ def accumulate_at(tree: Seq, stage: Stage, at: At) -> Seq:
     for k: c[i, j] += ...
     C = c
     """
-    func = stage.statement.func
-
-    def change(node: Tree, body: Body) -> Body:
-        if node is at.loop:
-            body = (Accumulator(func, stage.name, stage.statement.definition.serial, body),)
-        return (with_body(node, body),)
-
-    return map_nodes(tree, change)
+    func, serial = stage.statement.func, stage.statement.definition.serial
+    inside = Accumulator(func, stage.name, serial, at.loop.body)
+    return put(tree, at.place, with_body(at.loop, (inside,)))
 
 
 def _is_foreign(n: Node, own: set[Var | RVar]) -> bool:
@@ -138,7 +134,7 @@ def _nests(tree: Seq, names: Sequence[str]) -> list[tuple[Tree, int]]:
             for child in node.body:
                 visit(child, inside, shared)
 
-    for nest in tree.nests:
+    for nest in nests_with(tree, names):
         visit(nest, 0, None)
     return found
 

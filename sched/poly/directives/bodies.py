@@ -8,12 +8,22 @@ from ...lang.errors.errors import ScheduleError
 from ...lang.errors.words import counted
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import integer
-from ...lang.tensors.tensors import Func
 from ...later import later
 from ...records import dataclass, replace
 from ..state.fields import loop_name, number, stage_name
 from ..state.record import Directive
-from ..tree.edits import At, Place, Shared, loops_around, map_stages, node_at, place_of, put, stages
+from ..tree.edits import (
+    At,
+    Place,
+    Shared,
+    loops_around,
+    map_stages,
+    node_at,
+    place_of,
+    put,
+    stages,
+    with_storage,
+)
 from ..tree.looptree import (
     Accumulator,
     Alloc,
@@ -123,9 +133,9 @@ def fission(tree: Seq, at: At, after: str) -> Seq:
     if inside[: len(at.place)] != at.place:
         raise ScheduleError(f"{after} is not inside of the loop {at.loop.name}")
     # Storage of one iteration becomes storage of both loops; whether it is enough is proven.
-    fresh: list[Func] = []
+    fresh: list[Alloc] = []
     while len(body) == 1 and isinstance(body[0], Alloc):
-        fresh.append(body[0].func)
+        fresh.append(body[0])
         body = body[0].body
     cut = inside[len(at.place) + len(fresh)] + 1
     if cut == len(body):
@@ -137,8 +147,7 @@ def fission(tree: Seq, at: At, after: str) -> Seq:
         replace(at.loop, body=body[:cut]),
         replace(at.loop, body=body[cut:]),
     )
-    for func in reversed(fresh):
-        made = (Alloc(func, made),)
+    made = with_storage([f for node in fresh for f in node.funcs], made)
     return put(tree, at.place, *made)
 
 

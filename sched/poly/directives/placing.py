@@ -207,7 +207,7 @@ def compute_together(e: Editing, funcs: Sequence[Func], at: At, consumer: str) -
 
 def _begin_at(e: Editing, func: Func, update: str, at: At) -> tuple[str, ...]:
     """The pure definition inside of its own update."""
-    to = next(s for s in stages(e.tree) if s.name == update)
+    _, to = e.tree.by_name[update]
     own = [s for s in stages(e.tree) if s.statement.func is func]
     pure = [s.name for s in own if not s.statement.definition.is_update]
     if not to.statement.definition.is_update and e.stage in pure:

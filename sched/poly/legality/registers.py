@@ -62,7 +62,13 @@ def fault(
 
 def _stored_in(nest: NestTree) -> set[Func]:
     """What has storage there."""
-    return {x.func for _, x in nodes(Seq((nest.tree,))) if isinstance(x, (Alloc, Accumulator))}
+    found: set[Func] = set()
+    for _, x in nodes(Seq((nest.tree,))):
+        if isinstance(x, Alloc):
+            found.update(x.funcs)
+        elif isinstance(x, Accumulator):
+            found.add(x.func)
+    return found
 
 
 def _loop_names(nest: NestTree) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 
+from ...cached import cached_property
 from ...lang.errors.errors import InternalError, LanguageError
 from ...lang.nodes.tensor import Tensor
 from ...lang.program.program import Program
@@ -26,7 +27,7 @@ from .domains import Domains
 from .needed import simpler, with_few_existentials
 from .pieces import share
 from .space import ProgramSpace
-from .statements import Statement, elements, elements_there, touched
+from .statements import Statement, elements, elements_there, touched, touching
 
 
 class Model(ProgramSpace):
@@ -77,6 +78,11 @@ class Model(ProgramSpace):
             for d in step.definitions
             if d.serial in self._made
         ]
+
+    @cached_property
+    def touching(self) -> Mapping[Tensor, Sequence[Statement]]:
+        """By tensor, the statements that touch it."""
+        return touching(self.statements)
 
     @property
     def domains(self) -> Domains:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import field
 from functools import lru_cache
 
@@ -188,6 +189,15 @@ class Statement:
     def reads_from(self, *tensors: Tensor) -> bool:
         """Whether it reads any of them."""
         return bool(self.reads_of(*tensors))
+
+
+def touching(statements: Iterable[Statement]) -> dict[Tensor, list[Statement]]:
+    """By tensor, those of some statements that touch it."""
+    found: dict[Tensor, list[Statement]] = {}
+    for s in statements:
+        for tensor in s.tensors:
+            found.setdefault(tensor, []).append(s)
+    return found
 
 
 def elements(access: Access) -> Set:

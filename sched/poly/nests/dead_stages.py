@@ -15,7 +15,7 @@ from ..tree.stage import Stage
 
 def without_dead_stages(tree: Tree, context: Set) -> Tree:
     """The tree without dead stages, and without loops that hold nothing else."""
-    stored = {node.func for _, node in nodes(tree) if isinstance(node, Alloc)}
+    stored = {f for _, node in nodes(tree) if isinstance(node, Alloc) for f in node.funcs}
     dead = [
         stage
         for path, stage in leaves(tree)
@@ -30,4 +30,4 @@ def without_dead_stages(tree: Tree, context: Set) -> Tree:
 def _reads_elsewhere(path: Path, stage: Stage, stored: set[Func]) -> bool:
     """Whether a stage reads what is stored, but nowhere around it."""
     read = {a.tensor for a in stage.statement.reads} & stored
-    return bool(read) and not read <= {x.func for _, x in path if isinstance(x, Alloc)}
+    return bool(read) and not read <= {f for _, x in path if isinstance(x, Alloc) for f in x.funcs}

@@ -85,10 +85,10 @@ def nest_trees(tree: Tree, context: Set) -> list[NestTree]:
     return [NestTree(root, parts) for root in roots(tree, parts)]
 
 
-def roots(tree: Tree, parts: Collection[Func] = ()) -> list[Tree]:
+def roots(tree: Tree, parts: frozenset[Func] = frozenset()) -> list[Tree]:
     """The nests below the allocations at the root. Those of Funcs that are stored in several
     places belong to their nests."""
-    if isinstance(tree, Seq) or (isinstance(tree, Alloc) and tree.func not in parts):
+    if isinstance(tree, Seq) or (isinstance(tree, Alloc) and parts.isdisjoint(tree.funcs)):
         return [root for child in tree.body for root in roots(child, parts)]
     return [tree]
 
@@ -158,10 +158,13 @@ class _NestMaker:
                 return self._loop(tree, scope)
             case Stage():
                 return self._stage(tree, scope)
-            case Alloc(func=func, body=body) if not scope.in_lanes:
+            case Alloc(funcs=funcs, body=body) if not scope.in_lanes:
                 found = self._body(body, scope)
-                inside = bool(scope.loops) or func in self.parts
-                return self._storage(func, leaves(tree), found, scope) if inside else found
+                inside = [f for f in funcs if scope.loops or f in self.parts]
+                below = leaves(tree) if inside else []
+                for func in reversed(inside):
+                    found = self._storage(func, below, found, scope)
+                return found
             case Accumulator():
                 return self._accumulator(tree, scope)
             case Alloc(body=body) | Produce(body=body) | Seq(body=body):
@@ -309,7 +312,7 @@ _MOST_LANES = 64
 def _stored_below(tree: Tree) -> Iterator[Func]:
     """The Funcs whose storage does not live for all of a tree."""
     if isinstance(tree, Alloc):
-        yield tree.func
+        yield from tree.funcs
     if not isinstance(tree, Stage):
         for child in tree.body:
             yield from _stored_below(child)

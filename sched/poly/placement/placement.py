@@ -53,7 +53,7 @@ def with_demands(model: Model, tree: Seq, before: Seq) -> Seq:
     made: dict[int, Tree] = {}
     for path, nest in reversed(tree.roots):
         if id(nest) not in known:
-            stored = {node.func: 0 for _, node in path if isinstance(node, Alloc)}
+            stored = {f: 0 for _, node in path if isinstance(node, Alloc) for f in node.funcs}
             made[id(nest)] = placer.node(nest, (), stored, [])
     return with_nests(tree, made) if made else tree
 
@@ -64,6 +64,8 @@ def at_root(model: Model, tree: Tree, funcs: Sequence[Func]) -> Tree:
         base = tree.statement.base
         moved = base.func in funcs and base is not tree.statement
         return replace(tree, statement=base) if moved else tree
+    if isinstance(tree, Loop) and tree.touched.isdisjoint(funcs):
+        return tree
     return map_children(tree, lambda child: at_root(model, child, funcs))
 
 
@@ -90,8 +92,9 @@ class _Placer:
                 made = self._body(node, body, (*loops, node), stored, inside)
                 after += inside
                 return made
-            case Alloc(func=func, body=body):
-                return self._body(node, body, loops, {**stored, func: len(loops)}, after)
+            case Alloc(funcs=funcs, body=body):
+                stored = {**stored, **dict.fromkeys(funcs, len(loops))}
+                return self._body(node, body, loops, stored, after)
             case Produce():
                 node = self._produce(node, loops, stored, after)
                 return self._body(node, node.body, loops, stored, after)

@@ -62,7 +62,7 @@ def within_lives(tree: Seq, func: Func, before: Before) -> Before:
             where, depth = id(storage_of(path, func)), _lives(path, func)
             lives[where] = min(depth, lives.get(where, depth))
     for path, x in nodes(tree):
-        if isinstance(x, Alloc) and x.func is func and id(x) not in lives:
+        if isinstance(x, Alloc) and func in x.funcs and id(x) not in lives:
             around = loops_of(path)  # what is stored in an iteration is gone after it
             lives[id(x)] = 0 if any(y.kind == "vector" for y in around) else len(around)
     if not any(lives.values()) and len(lives) < 2:

@@ -15,7 +15,7 @@ from ...lang.tensors.tensors import Func
 from ..model.model import Model
 from ..model.statements import Access
 from ..sets.isl import Set
-from ..tree.edits import map_nodes, stages, with_body
+from ..tree.edits import map_nodes, stages, with_storage, without_storage
 from ..tree.looptree import Alloc, Loop, Path, Produce, Seq, Tree, kinds, loops_of, nodes, produced
 from ..tree.memory import Fault
 from ..tree.stage import Stage
@@ -29,7 +29,7 @@ def slides(model: Model, func: Func) -> bool:
 
 def storage_of(path: Path, func: Func) -> Alloc:
     """The storage of a Func on a path."""
-    return next(x for _, x in path if isinstance(x, Alloc) and x.func is func)
+    return next(x for _, x in path if isinstance(x, Alloc) and func in x.funcs)
 
 
 def stored_depth(path: Path, func: Func) -> int:
@@ -41,7 +41,7 @@ def stored_depth(path: Path, func: Func) -> int:
 def fault(tree: Seq, context: Set) -> Fault | None:
     """A stage that uses a Func outside of all its storage, as a message with a hint. Without trust
     such a use is refused before, since its dependences are not kept."""
-    stored = {node.func for _, node in nodes(tree) if isinstance(node, Alloc)}
+    stored = {f for _, node in nodes(tree) if isinstance(node, Alloc) for f in node.funcs}
     for stage, a in _outside(tree, stored, Counter()):
         happens = stage.instances.intersect(a.domain)
         used = a.reach.intersect_domain(happens).intersect_params(context)
@@ -69,11 +69,11 @@ def _outside(
                 yield node, a
         return
     if isinstance(node, Alloc):
-        inside[node.func] += 1
+        inside.update(node.funcs)
     for child in node.body:
         yield from _outside(child, stored, inside)
     if isinstance(node, Alloc):
-        inside[node.func] -= 1
+        inside.subtract(node.funcs)
 
 
 def with_storage_placed(model: Model, tree: Seq) -> Seq:
@@ -84,14 +84,13 @@ def with_storage_placed(model: Model, tree: Seq) -> Seq:
         if (copies := _shared_by_copies(model, tree)) is not None:
             tree = _each_its_own(tree, *copies)
         elif (threads := _shared_by_threads(model, tree)) is not None:
-            storage, loop = threads
-            tree = _inside_of(tree, storage, loop)
+            tree = _inside_of(tree, *threads)
         else:
             return tree
 
 
-def _shared_by_threads(model: Model, tree: Seq) -> tuple[Alloc, Loop] | None:
-    """The storage of a Func that slides, and the innermost parallel loop inside of it."""
+def _shared_by_threads(model: Model, tree: Seq) -> tuple[Func, Alloc, Loop] | None:
+    """A Func that slides, its storage, and the innermost parallel loop inside of it."""
     if "parallel" not in kinds(tree):
         return None
     for path, node in produced(tree):
@@ -99,12 +98,12 @@ def _shared_by_threads(model: Model, tree: Seq) -> tuple[Alloc, Loop] | None:
         for func in node.funcs if parallel else ():
             inside = loops_of(path)[stored_depth(path, func) :]
             if any(x is parallel[-1] for x in inside) and slides(model, func):
-                return storage_of(path, func), parallel[-1]
+                return func, storage_of(path, func), parallel[-1]
     return None
 
 
-def _shared_by_copies(model: Model, tree: Seq) -> tuple[Alloc, list[Tree]] | None:
-    """The storage of a Func that slides, and the parts of what stands in it that compute the Func
+def _shared_by_copies(model: Model, tree: Seq) -> tuple[Func, Alloc, list[Tree]] | None:
+    """A Func that slides, its storage, and the parts of what stands in it that compute the Func
     each for itself."""
     places = [(func, path) for path, node in produced(tree) for func in node.funcs]
     copies = Counter(func for func, _ in places)
@@ -113,7 +112,7 @@ def _shared_by_copies(model: Model, tree: Seq) -> tuple[Alloc, list[Tree]] | Non
             storage = storage_of(path, func)
             parts = _parts_using(storage, func)
             if len(parts) > 1 and all(_computes(x, func) for x in parts):
-                return storage, parts
+                return func, storage, parts
     return None
 
 
@@ -136,29 +135,25 @@ def _computes(tree: Tree, func: Func) -> bool:
     return not isinstance(tree, Produce) and any(func in p.funcs for _, p in produced(tree))
 
 
-def _inside_of(tree: Seq, storage: Alloc, loop: Loop) -> Seq:
-    """The tree with storage inside of a loop, in the place of that around it."""
+def _inside_of(tree: Seq, func: Func, storage: Alloc, loop: Loop) -> Seq:
+    """The tree with storage of a Func inside of a loop, in the place of that around it."""
 
     def change(node: Tree, body: tuple[Tree, ...]) -> tuple[Tree, ...]:
-        if node is storage:
-            return body
         if node is loop:
             why = f"iterations of {loop.name} run concurrently"
-            body = (Alloc(storage.func, body, reason=why),)
-        return (with_body(node, body),)
+            body = with_storage((func,), body, reason=why)
+        return without_storage(node, body, (func,) if node is storage else ())
 
     return map_nodes(tree, change)
 
 
-def _each_its_own(tree: Seq, storage: Alloc, parts: Sequence[Tree]) -> Seq:
-    """The tree with storage around each of the parts, in the place of that around all."""
+def _each_its_own(tree: Seq, func: Func, storage: Alloc, parts: Sequence[Tree]) -> Seq:
+    """The tree with storage of a Func around each of the parts, in the place of that around all."""
 
     def change(node: Tree, body: tuple[Tree, ...]) -> tuple[Tree, ...]:
-        if node is storage:
-            return body
-        made = with_body(node, body)
+        made = without_storage(node, body, (func,) if node is storage else ())
         if any(node is part for part in parts):
-            return (Alloc(storage.func, (made,), reason="the loop around it was taken apart"),)
-        return (made,)
+            return with_storage((func,), made, reason="the loop around it was taken apart")
+        return made
 
     return map_nodes(tree, change)

@@ -69,7 +69,7 @@ def flow_first(found: Iterable[Dependence]) -> tuple[Dependence, ...]:
 
 def dependences_on(tensor: Tensor, model: Model, tree: Tree) -> list[Dependence]:
     """The dependences between the accesses of one tensor."""
-    accesses = [a for s in model.statements for a in s.accesses_of(tensor)]
+    accesses = [a for s in model.touching.get(tensor, ()) for a in s.accesses_of(tensor)]
     writes = [a for a in accesses if a.is_write]
     reads = [a for a in accesses if not a.is_write]
     if not writes:

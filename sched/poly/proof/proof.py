@@ -124,7 +124,7 @@ class Prover:
 
     @cached_property
     def _tensors(self) -> list[Tensor]:
-        return list(dict.fromkeys(t for s in self.model.statements for t in s.tensors))
+        return list(self.model.touching)
 
     def dependences_on(self, tensor: Tensor) -> list[Dependence]:
         """The dependences on one tensor, found on demand."""
@@ -175,7 +175,7 @@ class Prover:
     ) -> bool:
         """Whether whatever writes a tensor is over before anything reads it, and each element is
         written once: then no dependence can be broken, and none has to be found."""
-        using = [(s, a) for s in self._touching[tensor] for a in s.accesses_of(tensor)]
+        using = [(s, a) for s in self.model.touching[tensor] for a in s.accesses_of(tensor)]
         if not are_written_once(a for _, a in using if a.is_write):
             return False
         sources = [p for s, a in using if a.is_write for p in parts.get(s, ())]
@@ -183,15 +183,6 @@ class Prover:
         return all(_fresh_depth(a, tensor) is None for a in sources) and all(
             runs_before(a, b) and b.producer(tensor) is None for a in sources for b in sinks
         )
-
-    @cached_property
-    def _touching(self) -> dict[Tensor, list[Statement]]:
-        """By tensor, the statements that touch it."""
-        found: dict[Tensor, list[Statement]] = {t: [] for t in self._tensors}
-        for s, tensors in self._touched.items():
-            for tensor in tensors:
-                found[tensor].append(s)
-        return found
 
     def _standing(self, tree: Tree) -> dict[Tensor, Standing]:
         """For each tensor the stages that touch it, in order."""
@@ -205,9 +196,10 @@ class Prover:
             if isinstance(node, tuple):  # behind an allocation
                 inside[node[0]] = node[1]
             elif isinstance(node, Alloc):
-                numbers[node.func] += 1
-                waiting += [(node.func, inside.get(node.func, 0)), *reversed(node.body)]
-                inside[node.func] = numbers[node.func]
+                numbers.update(node.funcs)
+                waiting += [(f, inside.get(f, 0)) for f in node.funcs]
+                waiting += reversed(node.body)
+                inside.update((f, numbers[f]) for f in node.funcs)
             elif isinstance(node, Seq):
                 waiting += reversed(node.body)
             else:
@@ -231,7 +223,7 @@ class Prover:
         known = self.model.memo.of
         every = {s: known(("sum", s.definition), partial(accumulates, s.definition))
                  for s in self._touched}  # fmt: skip
-        return {t: [s for s in using if every[s]] for t, using in self._touching.items()}
+        return {t: [s for s in using if every[s]] for t, using in self.model.touching.items()}
 
     def _free_on(self, tensor: Tensor, relaxed: Relaxed) -> Free:
         """The statements on a tensor whose accumulation may run in any order."""

@@ -28,7 +28,7 @@ def stage_name(a: Analysis, what: Func | str) -> str:
     funcs = [f for f in a.program.funcs if what in (names[f], f.name)]
     if len(funcs) > 1:
         raise ScheduleError(f"{what!r} names {len(funcs)} Funcs", hint="s[f] with the Func itself")
-    if what in [stage.name for stage in stages(a.tree)]:
+    if what in a.tree.by_name:
         return what
     return existing(a, _name_of(a, funcs[0]) if funcs else what)
 
@@ -36,7 +36,7 @@ def stage_name(a: Analysis, what: Func | str) -> str:
 def pieces_of(a: Analysis, what: Func | str) -> tuple[str, ...]:
     """The stages of the pieces of a pure definition, if a Func is meant and has several."""
     names = a.program.names
-    if isinstance(what, str) and what in [stage.name for stage in stages(a.tree)]:
+    if isinstance(what, str) and what in a.tree.by_name:
         return ()
     funcs = [f for f in a.program.funcs if what in (f, names[f], f.name)]
     own = [x for x in a.model.statements if x.func in funcs and not x.definition.is_update]
@@ -45,10 +45,11 @@ def pieces_of(a: Analysis, what: Func | str) -> tuple[str, ...]:
 
 def existing(a: Analysis, name: str) -> str:
     """The name of a stage, which must be there."""
-    have = [stage.name for stage in stages(a.tree)]
-    inlined = [a.program.names[f] for f in a.program.funcs if f not in a.model.regions]
-    if name not in have and name not in inlined:
-        raise ScheduleError(f"there is no stage {name}", hint=f"stages are {', '.join(have)}")
+    if name in a.tree.by_name:
+        return name
+    if name not in [a.program.names[f] for f in a.program.funcs if f not in a.model.regions]:
+        have = ", ".join(stage.name for stage in stages(a.tree))
+        raise ScheduleError(f"there is no stage {name}", hint=f"stages are {have}")
     return name
 
 

@@ -203,10 +203,10 @@ class Editing:
         return fresh(name, like.dtypes) if promised is None else promised
 
     def statement(self, stage: str) -> Statement:
-        found = next((s for s in stages(self.tree) if s.name == stage), None)
+        found = self.tree.by_name.get(stage)
         if found is None:
             raise self.no_stage(stage)
-        return found.statement
+        return found[1].statement
 
     def assume(self, at: At, allowed: Set, text: str) -> None:
         """From now on only sizes that are allowed count; each call checks them.

@@ -9,7 +9,6 @@ has the same dimensions in every rewritten program in which it is.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from functools import partial
 from typing import Protocol
 
 from ...cached import cached_property
@@ -23,14 +22,13 @@ from ...steps import Log
 from ..model.conditions import Conditions
 from ..model.model import Model
 from ..model.proven import proven
-from ..model.statements import Statement
 from ..program.inline import Definitions, Uses, inlined
 from ..program.rule import Rule
 from ..proof.obligations import Proofs
 from ..proof.proof import Prover, Settled
 from ..recurrence import recurrence
 from ..sets.memo import Memo
-from ..tree.edits import map_nodes, map_stages, with_body
+from ..tree.edits import map_nodes, map_stages, with_storage, without_storage
 from ..tree.looptree import Alloc, Seq, Tree, leaves
 from ..tree.relocation import inserted, without
 from ..tree.stage import Stage
@@ -169,39 +167,45 @@ def transplanted(tree: Seq, rewritten: RewrittenProgram) -> Seq:
     moved = map_stages(tree, change)
     assert isinstance(moved, Seq)
     tree = _without_storage(moved, {f for f in gone if f not in rewritten.model.regions})
+    tree = _with_new(tree, rewritten.written)
+    stored = {*_stored(tree), *rewritten.program.outputs}
+    missing = [f for f in rewritten.model.regions if f not in stored and f.history.home is None]
+    return Seq(with_storage(reversed(missing), tree.body))
+
+
+def _with_new(tree: Seq, written: Seq) -> Seq:
+    """The tree with the nests whose statements it does not have: each in front of the first one
+    there that is written later, and uses what it computes."""
     have = {s.statement.definition.serial for _, s in leaves(tree)}
-    order = [s.statement for _, s in leaves(rewritten.written)]
-    for nest in rewritten.written.nests:
+    order = {s.statement: k for k, (_, s) in enumerate(leaves(written))}
+    using: dict[Tensor, list[tuple[int, int]]] = {}
+
+    def note(nest: Tree) -> None:
+        """By tensor the statements that use it: when they are written, and in which nest."""
+        for s in (stage.statement for _, stage in leaves(nest)):
+            for tensor in s.tensors if s in order else ():
+                using.setdefault(tensor, []).append((order[s], id(nest)))
+
+    nests = list(tree.nests)
+    for nest in nests:
+        note(nest)
+    for nest in written.nests:
         new = [s.statement for _, s in leaves(nest)]
-        if all(s.definition.serial not in have for s in new):
-            later, funcs = set(order[order.index(new[-1]) + 1 :]), {s.func for s in new}
-            tree = inserted(tree, nest, partial(_comes_after, later, funcs))
-    stored = _stored(tree)
-    for func in rewritten.model.regions:
-        if (
-            func not in rewritten.program.outputs
-            and func not in stored
-            and func.history.home is None
-        ):
-            tree = Seq((Alloc(func, tree.body),))
-    return tree
-
-
-def _comes_after(later: Collection[Statement], funcs: Collection[Func], stage: Stage) -> bool:
-    """Whether a stage is one of those that are written later, and uses some Funcs."""
-    s = stage.statement
-    return s in later and s.touches(*funcs)
+        if have.isdisjoint(s.definition.serial for s in new):
+            last = order[new[-1]]
+            later = {at for s in new for k, at in using.get(s.func, ()) if k > last}
+            place = next((k for k, x in enumerate(nests) if id(x) in later), len(nests))
+            nests.insert(place, nest)
+            note(nest)
+    return inserted(tree, nests) if len(nests) > len(tree.nests) else tree
 
 
 def _without_storage(tree: Seq, gone: Collection[Func]) -> Seq:
-    def change(node: Tree, body: tuple[Tree, ...]) -> tuple[Tree, ...]:
-        return body if isinstance(node, Alloc) and node.func in gone else (with_body(node, body),)
-
-    return map_nodes(tree, change)
+    return map_nodes(tree, lambda node, body: without_storage(node, body, gone))
 
 
 def _stored(tree: Tree) -> set[Func]:
-    own = {tree.func} if isinstance(tree, Alloc) else set()
+    own = set(tree.funcs) if isinstance(tree, Alloc) else set()
     if not isinstance(tree, Stage):
         for child in tree.body:
             own |= _stored(child)

@@ -6,10 +6,11 @@ new one that shares what it leaves alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from ...lang.errors.errors import ScheduleError, Span
 from ...lang.nodes.nodes import Node
+from ...lang.tensors.tensors import Func
 from ...records import dataclass, replace
 from .looptree import Accumulator, Alloc, Loop, Path, Produce, Seq, Tree, leaves
 from .stage import Stage
@@ -62,6 +63,19 @@ def own_stages(tree: Tree) -> Iterator[Stage]:
     elif not isinstance(tree, Produce):
         for child in tree.body:
             yield from own_stages(child)
+
+
+def nests_with(tree: Seq, names: Collection[str]) -> list[Tree]:
+    """The nests at the root that have a stage of one of these names."""
+    return [
+        nest
+        for nest in tree.nests
+        if (
+            not nest.loop_names.keys().isdisjoint(names)
+            if isinstance(nest, Loop)
+            else any(s.name in names for s in stages(nest))
+        )
+    ]
 
 
 def changed(tree: Seq, before: Seq) -> list[tuple[Path, Stage]]:
@@ -134,24 +148,67 @@ def with_body(tree: Tree, body: tuple[Tree, ...]) -> Tree:
     raise TypeError("a stage has no body")
 
 
+def with_storage(
+    funcs: Iterable[Func], body: Body, *, by_directive: bool = False, reason: str = ""
+) -> Body:
+    """The body with storage of some Funcs around it, of the first one outermost."""
+    stored = tuple(funcs)
+    if not stored:
+        return body
+    inside = body[0] if len(body) == 1 else None
+    if (
+        isinstance(inside, Alloc)
+        and (inside.by_directive, inside.reason) == (by_directive, reason)
+        and not set(stored) & set(inside.funcs)
+    ):
+        return (replace(inside, funcs=(*stored, *inside.funcs)),)
+    return (Alloc(stored, body, by_directive, reason),)
+
+
+def without_storage(node: Tree, body: Body, funcs: Collection[Func]) -> Body:
+    """What becomes of a node with another body where it is no storage of some Funcs any more."""
+    if isinstance(node, Alloc):
+        left = tuple([f for f in node.funcs if f not in funcs])
+        if not left:
+            return body
+        if len(left) < len(node.funcs):
+            node = replace(node, funcs=left)
+    return (with_body(node, body),)
+
+
 def map_children(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
     """A node with what stands directly in it changed; itself where that is the same."""
     return tree if isinstance(tree, Stage) else with_body(tree, tuple(map(change, tree.body)))
 
 
-def map_nodes(tree: Seq, change: Callable[[Tree, Body], Body], without: Sequence[Tree] = ()) -> Seq:
+def map_nodes(
+    tree: Seq,
+    change: Callable[[Tree, Body], Body],
+    without: Sequence[Tree] = (),
+    only: Sequence[Tree] | None = None,
+) -> Seq:
     """The tree without some nodes and with each other one replaced, innermost ones first:
-    `change` is given the node as it was and what its body has become."""
-    gone = {id(node) for node in without}
-    return Seq(tuple([x for child in tree.body for x in _mapped(child, change, gone)]))
+    `change` is given the node as it was and what its body has become.
+
+    Args:
+        only: the nests at the root that are looked into, where others stay as they are.
+    """
+    gone = set(map(id, without))
+    kept = set(map(id, () if only is None else tree.nests)) - set(map(id, only or ()))
+    return Seq(tuple([x for child in tree.body for x in _mapped(child, change, gone, kept)]))
 
 
-def _mapped(node: Tree, change: Callable[[Tree, Body], Body], gone: Collection[int]) -> Body:
+def _mapped(
+    node: Tree,
+    change: Callable[[Tree, Body], Body],
+    gone: Collection[int],
+    kept: Collection[int],
+) -> Body:
     if id(node) in gone:
         return ()
-    if isinstance(node, Stage):
+    if isinstance(node, Stage) or id(node) in kept:
         return (node,)
-    body = tuple([x for child in node.body for x in _mapped(child, change, gone)])
+    body = tuple([x for child in node.body for x in _mapped(child, change, gone, kept)])
     if isinstance(node, Produce) and gone:
         left = {s.statement.func for child in body for s in own_stages(child)}
         node = replace(node, funcs=tuple(f for f in node.funcs if f in left))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ...cached import cached_property
 from ...lang.errors.errors import Span
 from ...lang.nodes.nodes import Node, Var
+from ...lang.nodes.tensor import Tensor
 from ...lang.tensors.tensors import Func
 from ...records import dataclass
 from .kinds import Kind
@@ -61,6 +62,11 @@ class Loop:
         return any(isinstance(node, Accumulator) for _, node in self.below)
 
     @cached_property
+    def touched(self) -> frozenset[Tensor]:
+        """The tensors that stages below read or write."""
+        return frozenset([t for _, stage in self.leaves for t in stage.statement.tensors])
+
+    @cached_property
     def loop_names(self) -> Mapping[str, tuple[str, ...]]:
         """By stage, the names of this loop and of those below around it, outermost first."""
         return {
@@ -69,16 +75,22 @@ class Loop:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Alloc:
-    """The storage of a Func lives for one execution of the body."""
+    """The storage of some Funcs lives for one execution of the body. Storage of one place is one
+    node: a program stores hundreds of Funcs, and a node for each would be a path that long."""
 
-    func: Func
+    funcs: tuple[Func, ...]
     body: tuple[Tree, ...]
     #: Whether a directive has placed it here.
     by_directive: bool = False
     #: Why it is placed here, and not further out, where the directive has placed it.
     reason: str = ""
+
+    @cached_property
+    def stored(self) -> frozenset[object]:
+        """The Funcs, to be found among others."""
+        return frozenset(self.funcs)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from ...lang.errors.errors import ScheduleError
 from ...lang.nodes.nodes import Var, postorder
+from ...lang.nodes.tensor import Tensor
 from ...lang.tensors.tensors import Func
 from ...records import replace
 from ..sets.isl import Set, dim_count, isl
-from .edits import At, Body, Shared, map_children, map_nodes, stages, with_body
+from .edits import (
+    At,
+    Body,
+    Shared,
+    map_children,
+    map_nodes,
+    stages,
+    with_body,
+    with_storage,
+    without_storage,
+)
 from .looptree import Alloc, Loop, Produce, Seq, Tree, loops_as_vars, produced
 from .stage import Stage
 
@@ -29,21 +40,13 @@ def compute_at(tree: Seq, funcs: Sequence[Func], at: At, around: tuple[Var, ...]
     nests = _nests(tree, funcs)
     body = tuple(_moved(n, old, around) for n, old in nests)
     made = Produce(tuple(funcs), around, body, around)
-    kept = {
-        f
-        for f in funcs
-        for x in _allocs(tree)
-        if x.func is f and x.by_directive and _holds(x, at.loop)
-    }
+    stored = {f for x in _allocs(tree) if x.by_directive and _holds(x, at.loop) for f in x.funcs}
+    moving = [f for f in funcs if f not in stored]
 
     def change(node: Tree, body: Body) -> Body:
-        if isinstance(node, Alloc) and node.func in funcs and node.func not in kept:
-            return body
         if node is at.loop:
-            body = _before_readers(body, funcs, (made,)) or body
-            for func in funcs:
-                body = body if func in kept else (Alloc(func, body),)
-        return (with_body(node, body),) if body else ()
+            body = with_storage(moving[::-1], _before_readers(body, funcs, (made,)) or body)
+        return without_storage(node, body, moving) if body else ()
 
     if not any(_reads(child, funcs) for child in at.loop.body):
         names = " and ".join(f.name for f in funcs)
@@ -57,19 +60,52 @@ def compute_at(tree: Seq, funcs: Sequence[Func], at: At, around: tuple[Var, ...]
 def compute_root(tree: Seq, funcs: Sequence[Func], stored: Sequence[Func]) -> Seq:
     """The Funcs are computed once, before all that reads them; behind all others where nothing
     does. Those of `stored` are kept for the whole program: no output is."""
+    found = _reordered(tree, funcs)
+    if found is not None:
+        return Seq(with_storage(stored[::-1], found))
     nests = _nests(tree, funcs)
     moved = tuple(_moved(n, old, ()) for n, old in nests)
 
     def change(node: Tree, body: Body) -> Body:
-        if isinstance(node, Alloc) and node.func in funcs:
-            return body
-        return (with_body(node, body),) if body else ()
+        return without_storage(node, body, funcs) if body else ()
 
     body = map_nodes(tree, change, [nest for nest, _ in nests]).body
     body = _before_readers(body, funcs, moved) or _behind_all(body, moved)
-    for func in stored:
-        body = (Alloc(func, body),)
-    return Seq(body)
+    return Seq(with_storage(stored[::-1], body))
+
+
+def _reordered(tree: Seq, funcs: Collection[Func]) -> Body | None:
+    """The body with Funcs moved that have nests of their own at the root, and without their
+    storage: no other nest is looked into. None where these stand elsewhere."""
+    around: list[Alloc] = []
+    body = tree.body
+    while len(body) == 1 and isinstance(body[0], Alloc):
+        around.append(body[0])
+        body = body[0].body
+    using = [x for x in body if not _touched(x).isdisjoint(funcs)]
+    own = [x for x in using if any(s.statement.func in funcs for s in stages(x))]
+    gone = set(map(id, own))
+    left = [x for x in body if id(x) not in gone]
+    are_alone = all(s.statement.func in funcs for x in own for s in stages(x))
+    if not (own and left and are_alone and all(isinstance(x, (Loop, Stage)) for x in body)):
+        return None
+    if any(produced(x) for x in own):
+        return None
+    _refuse_copies([s for x in own for s in stages(x)])
+    made = tuple([_moved(x, 0, ()) for x in own])
+    readers = {id(x) for x in using} - gone
+    place = next((k for k, x in enumerate(left) if id(x) in readers), len(left))
+    body = (*left[:place], *made, *left[place:])
+    for node in reversed(around):
+        body = without_storage(node, body, funcs)
+    return body
+
+
+def _touched(nest: Tree) -> frozenset[Tensor]:
+    """The tensors that stages in a nest read or write."""
+    if isinstance(nest, Loop):
+        return nest.touched
+    return frozenset([t for s in stages(nest) for t in s.statement.tensors])
 
 
 def store_at(tree: Seq, funcs: Sequence[Func], at: At | None) -> Seq:
@@ -77,18 +113,12 @@ def store_at(tree: Seq, funcs: Sequence[Func], at: At | None) -> Seq:
     loop = None if at is None else at.loop
 
     def change(node: Tree, body: Body) -> Body:
-        if isinstance(node, Alloc) and node.func in funcs:
-            return body
         if node is loop:
-            for func in funcs:
-                body = (Alloc(func, body, by_directive=True),)
-        return (with_body(node, body),)
+            body = with_storage(funcs[::-1], body, by_directive=True)
+        return without_storage(node, body, funcs)
 
     body = map_nodes(tree, change).body
-    if loop is None:
-        for func in funcs:
-            body = (Alloc(func, body, by_directive=True),)
-    return Seq(body)
+    return Seq(with_storage(funcs[::-1], body, by_directive=True) if loop is None else body)
 
 
 def merged(tree: Seq, node: Produce, old: Produce, other: Produce) -> Seq:
@@ -113,18 +143,31 @@ def without(tree: Seq, gone: Sequence[Stage]) -> Seq:
     return map_nodes(tree, lambda node, body: (with_body(node, body),) if body else (), gone)
 
 
-def inserted(tree: Seq, nest: Tree, before: Callable[[Stage], bool]) -> Seq:
-    """The tree with more loops at the root, in front of the first ones with such a stage."""
+def inserted(tree: Seq, nests: Sequence[Tree]) -> Seq:
+    """The tree with more nests at the root, each in the storage of what it is in front of.
 
-    def visit(body: Body) -> Body | None:
-        for k, child in enumerate(body):
-            if any(before(s) for s in stages(child)):
-                inside = visit(child.body) if isinstance(child, Alloc) else None
-                made = (nest, child) if inside is None else (with_body(child, inside),)
-                return (*body[:k], *made, *body[k + 1 :])
-        return None
+    Args:
+        nests: all that stands there then, one after the other.
+    """
+    old = set(map(id, tree.nests))
+    made: dict[int, Body] = {}
+    new: Body = ()
+    for nest in nests:
+        new = (*new, nest)
+        if id(nest) in old:
+            made[id(nest)], new = new, ()
+    return Seq((*_with_more(tree.body, made), *new))
 
-    return Seq(visit(tree.body) or (*tree.body, nest))
+
+def _with_more(body: Body, made: Mapping[int, Body]) -> Body:
+    """The body with several nests in the place of each one, by its id."""
+    found: list[Tree] = []
+    for child in body:
+        if isinstance(child, Alloc):
+            found.append(with_body(child, _with_more(child.body, made)))
+        else:
+            found += made.get(id(child), (child,))
+    return tuple(found)
 
 
 def _nests(tree: Seq, funcs: Collection[Func]) -> list[tuple[Tree, int]]:

@@ -28,12 +28,12 @@ Storage = tuple[int, int, Alloc]
 
 @dataclass(frozen=True, eq=False)
 class _Around:
-    """What a path leads through: its loops, how far along each of them is, and by Func the storage
-    and what computes it."""
+    """What a path leads through: its loops, how far along each of them is, the storage, and by Func
+    what computes it."""
 
     loops: tuple[Loop, ...]
     places: list[int]
-    stored: Mapping[object, list[Storage]]
+    storage: list[Storage]
     computed: Mapping[object, Produce]
 
 
@@ -59,21 +59,21 @@ class ScheduledStage:
 
     @cached_property
     def _around(self) -> _Around:
-        """Found in one walk: paths are long in deep trees, and each is asked about many Funcs."""
+        """Found in one walk, as each path is asked about many Funcs."""
         loops: list[Loop] = []
         places: list[int] = []
-        stored: dict[object, list[Storage]] = {}
+        storage: list[Storage] = []
         computed: dict[object, Produce] = {}
         for place, (_, x) in enumerate(self.path):
             if isinstance(x, Loop):
                 loops.append(x)
                 places.append(place)
             elif isinstance(x, Alloc):
-                stored.setdefault(x.func, []).append((place, len(loops), x))
+                storage.append((place, len(loops), x))
             elif isinstance(x, Produce):
                 for func in x.funcs:
                     computed.setdefault(func, x)
-        return _Around(tuple(loops), places, stored, computed)
+        return _Around(tuple(loops), places, storage, computed)
 
     def depth_at(self, place: int) -> int:
         """How many loops are around what stands at a place on the path."""
@@ -81,7 +81,7 @@ class ScheduledStage:
 
     def stored(self, tensor: object) -> Sequence[Storage]:
         """The storage of a tensor around, outermost first."""
-        return self._around.stored.get(tensor, ())
+        return [found for found in self._around.storage if tensor in found[2].stored]
 
     def producer(self, tensor: object) -> Produce | None:
         """Where on the path a tensor is computed for the stages behind."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ...lang.nodes.tensor import Tensor
-from .edits import with_body
+from .edits import with_body, without_storage
 from .looptree import Accumulator, Alloc, Loop, Produce, Seq, Tree, leaves
 from .relocation import without
 from .stage import Stage
@@ -39,8 +39,8 @@ def _without_storage(body: tuple[Tree, ...], but: Collection[Tensor]) -> tuple[T
     made: list[Tree] = []
     for node in body:
         inside = () if isinstance(node, Stage) else _without_storage(node.body, but)
-        if isinstance(node, Alloc) and node.func not in but:
-            made += inside
+        if isinstance(node, Alloc):
+            made += without_storage(node, inside, [f for f in node.funcs if f not in but])
         else:
             made.append(node if isinstance(node, Stage) else with_body(node, inside))
     return tuple(made)
@@ -60,8 +60,8 @@ def shape(node: Tree, kinds: bool = True) -> tuple[object, ...]:
             return ("loop", body)
         case Loop(kind=kind, full_tile=tile):
             return ("loop", kind, tile, body)
-        case Alloc(func=func):
-            return ("storage", func, body)
+        case Alloc(funcs=funcs):
+            return ("storage", funcs, body)
         case Produce(funcs=funcs, around=around, times=times, fresh_depth=fresh_depth):
             return ("produce", funcs, around, times, fresh_depth, body)
         case Accumulator(func=func, serial=serial):

@@ -13,7 +13,8 @@ from ...lang.tensors.tensors import Func
 from ..model.model import Model
 from ..model.statements import Statement
 from ..sets.memo import Same
-from .looptree import Alloc, Loop, Seq, Tree
+from .edits import with_storage
+from .looptree import Loop, Seq, Tree
 from .stage import Stage
 
 Shared = Callable[[Model, Sequence[Func]], Tree]
@@ -45,8 +46,7 @@ def _block(block: Block, model: Model, shared: Shared | None) -> list[Tree]:
     """The nests of a block, in its loop if it has one."""
     body: tuple[Tree, ...] = tuple(t for step in block.body for t in _step(step, model, shared))
     fresh = {s.func for s in model.statements if s.func.history.home is block.sequential}
-    for func in reversed([f for f in model.regions if f in fresh]):
-        body = (Alloc(func, body),)
+    body = with_storage([f for f in model.regions if f in fresh], body)
     loop = block.sequential.loop
     if loop is None or not body:
         return list(body)
@@ -76,8 +76,6 @@ def as_written(model: Model, shared: Shared | None = None) -> Seq:
     nests: list[Tree] = []
     for step in model.program.steps:
         nests += _step(step, model, shared)
-    allocated: tuple[Tree, ...] = tuple(nests)
-    for func in reversed(list(model.regions)):
-        if func not in model.program.outputs and func.history.home is None:
-            allocated = (Alloc(func, allocated),)
-    return Seq(allocated)
+    outputs = model.program.outputs
+    stored = [f for f in model.regions if f not in outputs and f.history.home is None]
+    return Seq(with_storage(stored, tuple(nests)))

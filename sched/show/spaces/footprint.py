@@ -7,6 +7,7 @@ made.data.touched[0].reads     # elements of one array
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import dropwhile
 from math import prod
 from typing import Any
 
@@ -19,7 +20,7 @@ from ...poly.report.executed import Point, at_sizes, points, ranges
 from ...poly.schedule.schedule import Schedule
 from ...poly.sets.isl import Map, Set, isl, val
 from ...poly.tree.edits import node_at
-from ...poly.tree.looptree import Alloc, Path, leaves
+from ...poly.tree.looptree import Alloc, Loop, Path, leaves
 from ...poly.tree.memory import AS_WRITTEN
 from ...poly.tree.stage import Stage
 from ...records import dataclass
@@ -179,7 +180,8 @@ class _Touching:
             to.setdefault(tensor, set()).update(found)
             if not access.must:
                 self.inexact.add(tensor)
-        self.anew |= {n.func for k, (_, n) in enumerate(path) if isinstance(n, Alloc) and k > 1}
+        inside = [n for _, n in dropwhile(lambda at: not isinstance(at[1], Loop), path)]
+        self.anew |= {func for n in inside if isinstance(n, Alloc) for func in n.funcs}
 
     def touched(self) -> tuple[Touched, ...]:
         every = dict.fromkeys((*self.reads, *self.writes))

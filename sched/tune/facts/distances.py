@@ -69,7 +69,7 @@ def _distances(prover: Prover) -> Iterator[Distance]:
         placed.setdefault(stage.stage.statement, []).append(stage)
     names = model.program.names
     for tensor in dict.fromkeys(s.func for s in model.statements):
-        users = [s for s in model.statements if s.touches(tensor)]
+        users = model.touching[tensor]
         if not _share_loops(tensor, users, placed):
             continue
         simple = _of_sums(users, tensor, names[tensor], placed)
@@ -173,6 +173,25 @@ def _span(where: Set, axis: int) -> Span:
         int(lo.to_python()) if lo.is_int() else None,
         int(hi.to_python()) if hi.is_int() else None,
     )
+
+
+def nest_of(placed: ScheduledStage) -> int:
+    """The number of the nest at the root that a statement is in: its outermost loop, or itself."""
+    return id(placed.loops[0] if placed.loops else placed.stage)
+
+
+Beside = tuple[list[ScheduledStage], list[Distance]]
+
+
+def by_nest(nests: Mapping[str, ScheduledStage], found: Iterable[Distance]) -> dict[int, Beside]:
+    """The statements in each nest at the root, and the distances from these. What is in different
+    nests has no loop in common, so nothing of one counts for another."""
+    beside: dict[int, Beside] = {}
+    for placed in nests.values():
+        beside.setdefault(nest_of(placed), ([], []))[0].append(placed)
+    for d in found:
+        beside[nest_of(nests[d.source])][1].append(d)
+    return beside
 
 
 def within(

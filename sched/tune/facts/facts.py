@@ -30,7 +30,7 @@ from ...records import dataclass
 from ...steps import Log
 from .accesses import Layouts, MemoryAccess, memory_accesses
 from .boxes import Ranges
-from .distances import Distance, distances, shared_loops, within
+from .distances import Distance, by_nest, distances, nest_of, shared_loops, within
 from .operations import operations, operations_by_loops
 from .sizes import chosen_sizes
 from .sweeps import Sweep, Swept, is_swept, needing, sweeps
@@ -186,13 +186,15 @@ def _facts_of(rewritten: RewrittenProgram, sizes: Mapping[str, int]) -> Facts:
     layouts = Layouts(model, sizes)
     found = distances(rewritten.prover)
     nests = {p.stage.statement.name: p for p in scheduled_stages(rewritten.written)}
+    beside = by_nest(nests, found)
     statements: list[StatementFacts] = []
     needed: list[Window] = []
     dims: list[tuple[Var | RVar, ...]] = []
     for statement in model.statements:
         placed = nests[statement.name]
-        around = within(placed, nests, found)
-        nest = written_nest(placed, around, shared_loops(placed, nests.values()), sizes)
+        others, distances_there = beside[nest_of(placed)]
+        around = within(placed, nests, distances_there)
+        nest = written_nest(placed, around, shared_loops(placed, others), sizes)
         statements.append(
             StatementFacts(
                 statement.name,

@@ -5,8 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import polysched as ps
-from polysched.poly.tree.edits import map_children, map_stages, stages
-from polysched.poly.tree.looptree import Loop, Seq, Tree
+from polysched.poly.tree.edits import (
+    map_children,
+    map_stages,
+    stages,
+    with_storage,
+    without_storage,
+)
+from polysched.poly.tree.looptree import Alloc, Loop, Seq, Tree, leaves
 from polysched.poly.tree.stage import Stage
 
 n = ps.sizes("n")
@@ -49,3 +55,75 @@ def test_every_stage_is_changed() -> None:
     made = map_stages(whole, change)
     assert [s.part for s in stages(made)] == [s.part + "'" for s in stages(whole)]
     assert map_stages(whole, lambda s: s) is whole
+
+
+def chain(count: int) -> ps.Func:
+    """Stages that are all stored: each reads two elements of the one before."""
+    found: ps.Func | ps.Input = ps.Input("x", ps.int64, (n,))
+    for k in range(count):
+        f = ps.Func(f"f{k}", (n,))
+        f[i] = found[i] + found[n - 1 - i]
+        found = f
+    assert isinstance(found, ps.Func)
+    return found
+
+
+def depth(s: ps.Schedule) -> int:
+    return max(len(path) for path, _ in leaves(s.tree))
+
+
+def test_storage_of_one_place_is_one_node() -> None:
+    f, g, h = ps.Func("f"), ps.Func("g"), ps.Func("h")
+    nests = tuple(tree().nests)
+    (made,) = with_storage((f,), with_storage((g, h), nests))
+    assert made == Alloc((f, g, h), nests)
+    (other,) = with_storage((f,), with_storage((g,), nests), by_directive=True)
+    assert other == Alloc((f,), (Alloc((g,), nests),), by_directive=True)
+    (twice,) = with_storage((g,), with_storage((g, h), nests))
+    assert twice == Alloc((g,), (Alloc((g, h), nests),))
+    assert with_storage((), nests) is nests
+
+
+def test_storage_of_some_funcs_is_dropped() -> None:
+    f, g = ps.Func("f"), ps.Func("g")
+    nests = tuple(tree().nests)
+    node = Alloc((f, g), nests, by_directive=True, reason="as it is")
+    assert without_storage(node, nests, (f,)) == (replace(node, funcs=(g,)),)
+    assert without_storage(node, nests, (f, g)) == nests
+    (same,) = without_storage(node, nests, ())
+    assert same is node
+
+
+def test_a_tree_is_no_deeper_for_more_stages() -> None:
+    few, many = (ps.Schedule.default(chain(count)) for count in (4, 12))
+    assert depth(few) == depth(many)
+    for s, count in ((few, 4), (many, 12)):
+        for k in range(count - 1):
+            s[f"f{k}"].store_root()
+    assert depth(few) == depth(many)
+
+
+def test_what_is_computed_first_is_moved_among_nests_alone() -> None:
+    s = ps.Schedule.default(chain(6))
+    before = list(s.tree.nests)
+    s["f3"].compute_root()
+    after = list(s.tree.nests)
+    assert [stage.name for x in after for stage in stages(x)] == [f"f{k}" for k in range(6)]
+    assert [a is b for a, b in zip(before, after, strict=True)] == [k != 3 for k in range(6)]
+
+
+def test_what_nothing_reads_comes_last() -> None:
+    x = ps.Input("x", ps.int64, (n,))
+    f, g = ps.Func("f", (n,)), ps.Func("g", (n,))
+    f[i] = x[i] + 1
+    g[i] = x[i] + 2
+    s = ps.Schedule.default([f, g])
+    s["f"].compute_root()
+    assert [stage.name for stage in stages(s.tree)] == ["g", "f"]
+
+
+def test_hundreds_of_stages_are_stored_and_moved() -> None:
+    s = ps.Schedule.default(chain(400))
+    s["f200"].compute_root()
+    s["f200"].compute_at(s["f201"], "i")
+    assert depth(s) == 6  # storage, a loop, storage, what is computed there, its loop, a stage

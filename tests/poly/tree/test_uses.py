@@ -140,7 +140,7 @@ def test_how_they_are_produced(name: str) -> None:
 def test_what_is_stored_there() -> None:
     s = rows()
     at_i(s)
-    differs = changed(s.tree, Alloc, func=s.funcs[2])
+    differs = changed(s.tree, Alloc, funcs=(s.funcs[2],))
     assert Uses(differs, s.funcs) != Uses(s.tree, s.funcs)
 
 

@@ -1,0 +1,78 @@
+"""What is looked at for a schedule of a large program: twice the program, about twice as much."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from counting import calls
+
+import polysched as ps
+from polysched.poly.tree.times import scheduled_stages
+from polysched.targets.facts import machine
+from polysched.tune.decided import Partial
+from polysched.tune.effort import QUICK
+from polysched.tune.facts.distances import by_nest, distances, nest_of, shared_loops, within
+from polysched.tune.facts.facts import facts_of
+from polysched.tune.model import Model
+from polysched.tune.search import Search
+
+n, m = ps.sizes("n m")
+i, j = ps.vars("i j")
+SIZES = {"n": 64, "m": 256}
+
+
+def layers(count: int) -> ps.Func:
+    """Normalisation layers: each reads the one before."""
+    x: ps.Func | ps.Input = ps.Input("x", ps.float32, (n, m))
+    k = ps.RVar("k", 0, m)
+    for number in range(count):
+        mean, variance = ps.Func(f"mean{number}", (n,)), ps.Func(f"variance{number}", (n,))
+        mean[i] = ps.sum(x[i, k], k) / 256.0
+        variance[i] = ps.sum((x[i, k] - mean[i]) * (x[i, k] - mean[i]), k) / 256.0
+        y = ps.Func(f"y{number}", (n, m))
+        y[i, j] = ps.maximum((x[i, j] - mean[i]) / ps.sqrt(variance[i] + 1.0), 0.0)
+        x = y
+    assert isinstance(x, ps.Func)
+    return x
+
+
+def facts(count: int) -> int:
+    """How many calls their facts take."""
+    rewritten = ps.Schedule.default(layers(count)).rewritten
+    with calls() as found:
+        facts_of(rewritten, None, SIZES)
+    return found.count
+
+
+def test_facts_of_twice_the_program_take_twice_as_long() -> None:
+    facts(1)  # what is loaded once
+    few, many = facts(8), facts(16)
+    assert few < many < 2.2 * few
+
+
+def test_distances_of_other_nests_are_not_looked_at() -> None:
+    rewritten = ps.Schedule.default(layers(3)).rewritten
+    found = distances(rewritten.prover)
+    nests = {p.stage.statement.name: p for p in scheduled_stages(rewritten.written)}
+    beside = by_nest(nests, found)
+    assert sum(len(own) for own, _ in beside.values()) == len(nests)
+    assert sum(len(own) for _, own in beside.values()) == len(found) > 0
+    for placed in nests.values():
+        others, own = beside[nest_of(placed)]
+        assert within(placed, nests, own) == within(placed, nests, found)
+        assert shared_loops(placed, others) == shared_loops(placed, nests.values())
+
+
+def test_what_a_plan_takes_to_be_compiled_is_added_up() -> None:
+    facts = facts_of(ps.Schedule.default(layers(2)).rewritten, None, SIZES)
+    model, effort = Model(machine("x86-64-v3"), 2), replace(QUICK, waits=False)
+    search = Search(facts, model, {"y1"}, effort=effort)
+    best = search.best()
+    own = [search.own_build_seconds(d) for d in best.funcs.values()]
+    assert search.build_seconds(best) == pytest.approx(sum(own))
+    assert sum(own) > 0
+    p = Partial(best.funcs, best.costs, best.build_seconds)
+    for d in best.funcs.values():
+        p = search.decide(p, search.func_as_written(d.plan.func))
+    assert search.build_seconds(p) == 0  # a decision takes the place of another one
