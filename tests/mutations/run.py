@@ -287,7 +287,7 @@ FAULTS = (
         "rarely(y > (1 << _USUAL_BITS) - 1, result, small)", "small", POWERS,
     ),
     Fault(
-        "powers of integers that are not reached are counted", "codegen/build/build.py",
+        "powers of integers that are not reached are counted", "codegen/build/generals.py",
         "happens = conjunction(convert.needed[node], negative)", "happens = negative", POWERS,
     ),
     Fault(

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...lang.nodes import index as ix
-from ...lang.nodes.dtypes import bool_
-from ...lang.nodes.guards import conjunction
 from ...lang.nodes.nodes import (
-    Const,
     Node,
-    Op,
     Var,
+    has_below,
     postorder,
     replaced_all,
     transform_all,
@@ -44,6 +41,7 @@ from ..ir.ir import (
     dtype_of,
 )
 from .callbacks import PrintTrace, RunExtern, as_word
+from .generals import NOWHERE, Generals
 from .lanes import Vector, guarded, lanes_of, substituted
 from .loads import Converter
 from .prefetches import prefetches
@@ -119,10 +117,11 @@ class ModuleBuilder:
         inside = program.local
         self.local = frozenset(b for (f, _), b in storage.items() if f in inside)
         self.alive: frozenset[Buffer] = frozenset()
-        self.checks, self.points = checks, points
+        self.points = points
         self._lane_variables: dict[tuple[Var, Node], Var] = {}
         self.callbacks: list[Callback] = []
         self.copies = 0
+        self._generals = Generals(checks)
 
     def stmt(self, nest: lp.Nest, covered: frozenset[Node] = frozenset()) -> Stmt:
         """`covered` are the RVars whose loops run within the bounds that they read from data."""
@@ -219,16 +218,12 @@ class ModuleBuilder:
         instance, d = run.instance, run.instance.definition
         if d.opaque is not None:
             return self._extern(d, d.opaque, run.point)
-        guard = conjunction(ix.conjunction(instance.tests(covered)), instance.guard)
-        test = () if guard is None else (guard,)
-        roots = instance.simplified((*d.lhs, *d.values, *test))
         own = self._own(instance)
-        given = roots[: len(d.lhs)], own
         absent = self.local - self.alive
-        convert = Converter(self.sources, instance.safe, roots, given, absent)
-        counts = _zero_divisors(convert, roots) if self.checks else []
-        traces = list(self._traces(d, convert, roots))
-        made = replaced_all((*map(convert, roots), *map(convert, counts)), run.point)
+        general = self._generals.of(instance, covered, self.sources, own, absent)
+        roots = general.roots
+        traces = list(self._traces(d, general.convert, roots))
+        made = replaced_all(general.nodes, run.point)
         index, values = made[: len(d.lhs)], made[len(d.lhs) : len(d.lhs) + len(d.values)]
         origin = _origin(d, run.point if self.points else None)
         streams = not self.hints.streams.isdisjoint(instance.names)
@@ -243,18 +238,18 @@ class ModuleBuilder:
             parts = [If(run.real, Seq(tuple(parts)))]
         parts.append(Stores(stores))
         body: Stmt = Seq(tuple(parts)) if len(parts) > 1 else parts[0]
-        return If(made[len(roots) - 1], body) if test else body
+        return If(made[len(roots) - 1], body) if general.is_tested else body
 
     def _own(self, instance: lp.Instance) -> Storage:
         """Where an instance accumulates, if not where its Func is stored."""
         for private, own in reversed(self.inside_of):
             if instance in private.users:
                 return own
-        return {}
+        return NOWHERE
 
     def _traces(self, d: Definition, convert: Converter, roots: Sequence[Node]) -> Iterator[Call]:
         """A call for each value that is printed, over the statement's dimensions."""
-        for node in postorder(*roots):
+        for node in postorder(*roots) if has_below(Trace, *roots) else ():
             if isinstance(node, Trace):
                 names = tuple(x.name for x in d.dims)
                 value, dtype = convert(node.value), dtype_of(node.value)
@@ -289,24 +284,3 @@ def _origin(d: Definition, point: Mapping[Node, Node] | None) -> Origin | None:
     """Which instance of the algorithm a store belongs to; None for what a schedule has added."""
     at = () if point is None or d.is_added else tuple(point[x] for x in d.dims)
     return None if d.is_added else Origin(d.origin, at)
-
-
-def _zero_divisors(convert: Converter, roots: tuple[Node, ...]) -> list[Node]:
-    """For each integer division that may be by zero, and each power of integers that may be
-    negative: that it happens and is."""
-    found = []
-    for node in postorder(*roots):
-        match node:
-            case Op(op="pow", operands=(_, power)) if dtype_of(power).is_int:
-                if not isinstance(power, Const) or power.value < 0:
-                    negative = Op("lt", (power, Const(0, dtype_of(power))), bool_)
-                    happens = conjunction(convert.needed[node], negative)
-                    assert happens is not None
-                    found.append(happens)
-            case Op(op="floordiv" | "mod", operands=(_, divisor)) if dtype_of(divisor).is_int:
-                if not isinstance(divisor, Const) or not divisor.value:
-                    zero = Op("eq", (divisor, Const(0, dtype_of(divisor))), bool_)
-                    happens = conjunction(convert.needed[node], zero)
-                    assert happens is not None
-                    found.append(happens)
-    return found

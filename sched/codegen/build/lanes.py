@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING
 from ...lang.errors.errors import InternalError
 from ...lang.nodes import index as ix
 from ...lang.nodes.guards import Guard, conjunction
-from ...lang.nodes.nodes import Node, Op, Var, integer, leaves_below, transform_all
+from ...lang.nodes.nodes import (
+    Node,
+    Op,
+    Replacement,
+    Var,
+    integer,
+    leaves_below,
+    transform_all,
+)
 from ...poly.nests import loop_program as lp
 from ...poly.program.accumulation import accumulates, is_exact
 from ...records import dataclass, replace
@@ -89,9 +97,10 @@ def guarded(guard: Guard, body: Stmt) -> Stmt:
 
 def substituted(nest: lp.Nest, at: Mapping[Node, Node], rename: Rename) -> lp.Nest:
     """A copy with variables replaced, and loop variables of its own."""
+    replacement = Replacement(at)
 
     def one(*nodes: Node) -> tuple[Node, ...]:
-        return transform_all(nodes, lambda n: at.get(n, n))
+        return replacement.of(nodes)
 
     match nest:
         case lp.Loop(var=var, lo=lo, hi=hi, body=body, data=data):
@@ -293,4 +302,4 @@ def _protected(root: Node, active: Guard) -> Node:
             return Load(node.buffer, node.index, conjunction(active, node.guard), node.type)
         return node
 
-    return transform_all((root,), rule)[0]
+    return transform_all((root,), rule, only=Load)[0]

@@ -22,7 +22,7 @@ Conditions = frozenset[Node]
 def guard_parts(guard: Node | None, lanes: Lanes | None) -> list[Node]:
     """The conditions that a guard joins, in terms of the number of the lane, and in a normal form:
     equal ones may have been written in the variables of different loops."""
-    return list(_parts(guard, lanes))
+    return [] if guard is None else list(_parts(guard, lanes))
 
 
 @lru_cache(4096)

@@ -66,9 +66,11 @@ class _Verifier:
         self.defined: set[str] = set()
         self.right: defaultdict[frozenset[str], set[Node]] = defaultdict(set)
 
-    def check(self, holds: bool, what: str) -> None:
+    def check(self, holds: bool, what: str, *named: object) -> None:
+        """Raises an error unless something holds. The message, which names things where it has
+        braces, is put together then only: there are thousands of checks."""
         if not holds:
-            raise InternalError(f"malformed loop IR in {self.where}: {what}")
+            raise InternalError(f"malformed loop IR in {self.where}: {what.format(*named)}")
 
     def stmt(self, stmt: Stmt, scope: frozenset[str]) -> None:
         self.statements += 1
@@ -81,9 +83,9 @@ class _Verifier:
         self._marks(marks_in(stmt))
         match stmt:
             case For(var=var, lo=lo, hi=hi, step=step, body=body):
-                self.check(var.name not in self.defined, f"loop variable {var.name} twice")
-                self.check(step >= 1, f"step {step} of loop {var.name}")
-                self.check(dtype_of(lo) == dtype_of(hi) == int64, f"bounds of {var.name}")
+                self.check(var.name not in self.defined, "loop variable {} twice", var.name)
+                self.check(step >= 1, "step {} of loop {}", step, var.name)
+                self.check(dtype_of(lo) == dtype_of(hi) == int64, "bounds of {}", var.name)
                 self.defined.add(var.name)
                 self.stmt(body, scope | {var.name})
             case Alloc(buffers=buffers, origin=origin, body=body):
@@ -101,8 +103,8 @@ class _Verifier:
                 self.check(typed, "a condition that is not a bool")
             case Stores(stores=stores):
                 for s in stores:
-                    self.check(s.buffer.kind in ("output", *OWN), f"store to {s.buffer.name}")
-                    self.check(dtype_of(s.value) == s.buffer.dtype, f"type of {s.buffer.name}")
+                    self.check(s.buffer.kind in ("output", *OWN), "store to {}", s.buffer.name)
+                    self.check(dtype_of(s.value) == s.buffer.dtype, "type of {}", s.buffer.name)
                     self._access(s.buffer, s.index, s.guard)
                     for root in () if s.origin is None else s.origin.point:
                         self._expression(root, scope)
@@ -121,15 +123,15 @@ class _Verifier:
             self.defined |= inside
 
     def _lanes(self, lanes: Lanes) -> None:
-        self.check(lanes.count >= 1 and lanes.step >= 1, f"the lanes of {lanes.var.name}")
-        self.check(dtype_of(lanes.lo) == int64, f"the first lane of {lanes.var.name}")
+        self.check(lanes.count >= 1 and lanes.step >= 1, "the lanes of {}", lanes.var.name)
+        self.check(dtype_of(lanes.lo) == int64, "the first lane of {}", lanes.var.name)
 
     def _access(self, buffer: Buffer, index: tuple[Node, ...], guard: Node | None) -> None:
-        self.check(buffer in self.buffers, f"{buffer.name} is not a buffer of the kernel")
+        self.check(buffer in self.buffers, "{} is not a buffer of the kernel", buffer.name)
         wanted = 1 if self.flat else buffer.ndim
-        self.check(len(index) == wanted, f"{len(index)} indices of {buffer.name}")
-        self.check(all(dtype_of(x) == int64 for x in index), f"index type of {buffer.name}")
-        self.check(guard is None or dtype_of(guard) == bool_, f"guard of {buffer.name}")
+        self.check(len(index) == wanted, "{} indices of {}", len(index), buffer.name)
+        self.check(all(dtype_of(x) == int64 for x in index), "index type of {}", buffer.name)
+        self.check(guard is None or dtype_of(guard) == bool_, "guard of {}", buffer.name)
 
     def _expression(self, root: Node, scope: frozenset[str]) -> None:
         right = self.right[scope]  # nodes are shared: each is looked at once a scope
@@ -144,18 +146,18 @@ class _Verifier:
     def _node(self, node: Node, scope: frozenset[str]) -> None:
         match node:
             case Var(name=name):
-                self.check(name in scope, f"{name} outside its loop")
+                self.check(name in scope, "{} outside its loop", name)
             case Size() | Param():
-                self.check(node.name in self.scalars, f"unknown scalar {node.name}")
+                self.check(node.name in self.scalars, "unknown scalar {}", node.name)
             case Load(buffer=buffer, index=index, guard=guard):
                 self._access(buffer, index, guard)
             case Op(op=op, operands=operands):
-                self.check(op in OPS, f"unknown operator {op}")
-                self.check(len(operands) == OPS[op].arity, f"operands of {op}")
+                self.check(op in OPS, "unknown operator {}", op)
+                self.check(len(operands) == OPS[op].arity, "operands of {}", op)
                 alike = op not in ALIKE or dtype_of(operands[0]) == dtype_of(operands[1])
-                self.check(alike, f"operands of {op} of different types")
+                self.check(alike, "operands of {} of different types", op)
             case Const():
                 pass
             case _:
-                self.check(False, f"a {type(node).__name__} in an expression")
-        self.check(node.type is not None, f"an untyped {type(node).__name__}")
+                self.check(False, "a {} in an expression", type(node).__name__)
+        self.check(node.type is not None, "an untyped {}", type(node).__name__)

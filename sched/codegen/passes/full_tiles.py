@@ -219,7 +219,7 @@ class _Filled:
                     return with_guard(node, self._rest(node, own, stmt.lanes), stmt.lanes)
                 return self._guarded(node, own, stmt.lanes) if dropped else node
 
-            value = transform_all((s.value,), rule, {})[0]
+            (value,) = transform_all((s.value,), rule, only=Load)
             kept = [x for x in guard_parts(s.guard, stmt.lanes) if x not in dropped]
             guard = in_lanes(ix.conjunction(kept), stmt.lanes)
             made.append(replace(s, value=value, guard=guard if dropped else s.guard))

@@ -54,7 +54,7 @@ from ..ir.ir import (
     map_children,
     walk,
 )
-from ..ir.rewrite import map_statements, map_tree_expressions
+from ..ir.rewrite import map_statements, map_tree_replaced
 from ..ir.simplify import assuming, chosen, conjuncts, general
 
 FEWEST = 3
@@ -169,8 +169,7 @@ class _Splitter:
             return stmt
         self.count += 1
         var, old = Var(f"{stmt.var.name}.{self.count}'"), stmt.var
-        body = map_tree_expressions(stmt.body, lambda n: var if n is old else n)
-        return replace(stmt, var=var, body=body)
+        return replace(stmt, var=var, body=map_tree_replaced(stmt.body, {old: var}))
 
 
 def _at_most(end: Node, count: int) -> Node:

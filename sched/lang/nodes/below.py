@@ -90,7 +90,10 @@ def leaves_below(*roots: Node) -> frozenset[Node]:
 
 def has_below(kind: type[Node], *roots: Node) -> bool:
     """Whether a node of a class is below `roots`, or one of them."""
-    return any(kind in known_below(root)._kinds for root in roots)
+    for root in roots:  # noqa: SIM110 -- what a generator takes would be most of this
+        if kind in known_below(root)._kinds:
+            return True
+    return False
 
 
 def known_below(root: Node) -> Node:

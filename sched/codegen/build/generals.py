@@ -1,0 +1,103 @@
+"""What the copies of an instance have in common: its expressions, with loads in the place of reads,
+before they are at a point of the loops. They are made for the first copy of an unrolled loop, and
+serve all others."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...lang.nodes import index as ix
+from ...lang.nodes.dtypes import bool_
+from ...lang.nodes.guards import conjunction
+from ...lang.nodes.nodes import Const, Node, Op, dtype_of, postorder
+from ...poly.nests import loop_program as lp
+from ..ir.buffers import Buffer
+from .loads import Converter
+from .storage import Storage
+
+NOWHERE: Storage = {}
+
+
+class General(NamedTuple):
+    """An instance at no point: `roots` are its index, its values and, if it `is_tested`, its
+    condition; `nodes` are these with loads, and behind them the conditions that are counted."""
+
+    roots: tuple[Node, ...]
+    convert: Converter
+    nodes: tuple[Node, ...]
+    is_tested: bool
+
+
+class Generals:
+    """Instances at no point, each made once.
+
+    Args:
+        checks: whether to count integer divisions by zero and negative powers.
+    """
+
+    def __init__(self, checks: bool) -> None:
+        self.checks = checks
+        #: What is compared by its id stands beside the answer, which keeps the id.
+        self._known: dict[tuple[object, ...], tuple[General, tuple[object, ...]]] = {}
+
+    def of(
+        self,
+        instance: lp.Instance,
+        covered: frozenset[Node],
+        sources: Storage,
+        own: Storage,
+        absent: frozenset[Buffer],
+    ) -> General:
+        """An instance where some loops run within the bounds that they read from data.
+
+        Args:
+            covered: the RVars of these loops.
+            sources: where tensors are read.
+            own: where it accumulates, if not where its Func is stored.
+            absent: the buffers without storage there.
+        """
+        key = id(instance), covered, id(sources), id(own), absent
+        known = self._known.get(key)
+        if known is None:
+            made = self._made(instance, covered, sources, own, absent)
+            known = self._known[key] = made, (instance, sources, own)
+        return known[0]
+
+    def _made(
+        self,
+        instance: lp.Instance,
+        covered: frozenset[Node],
+        sources: Storage,
+        own: Storage,
+        absent: frozenset[Buffer],
+    ) -> General:
+        d = instance.definition
+        guard = conjunction(ix.conjunction(instance.tests(covered)), instance.guard)
+        test = () if guard is None else (guard,)
+        roots = instance.simplified((*d.lhs, *d.values, *test))
+        given = roots[: len(d.lhs)], own
+        convert = Converter(sources, instance.safe, roots, given, absent)
+        counts = _zero_divisors(convert, roots) if self.checks else []
+        nodes = (*map(convert, roots), *map(convert, counts))
+        return General(roots, convert, nodes, guard is not None)
+
+
+def _zero_divisors(convert: Converter, roots: tuple[Node, ...]) -> list[Node]:
+    """For each integer division that may be by zero, and each power of integers that may be
+    negative: that it happens and is."""
+    found = []
+    for node in postorder(*roots):
+        match node:
+            case Op(op="pow", operands=(_, power)) if dtype_of(power).is_int:
+                if not isinstance(power, Const) or power.value < 0:
+                    negative = Op("lt", (power, Const(0, dtype_of(power))), bool_)
+                    happens = conjunction(convert.needed[node], negative)
+                    assert happens is not None
+                    found.append(happens)
+            case Op(op="floordiv" | "mod", operands=(_, divisor)) if dtype_of(divisor).is_int:
+                if not isinstance(divisor, Const) or not divisor.value:
+                    zero = Op("eq", (divisor, Const(0, dtype_of(divisor))), bool_)
+                    happens = conjunction(convert.needed[node], zero)
+                    assert happens is not None
+                    found.append(happens)
+    return found
