@@ -157,7 +157,7 @@ class Functions:
         values = []
         for k in range(max(len(given), 1)):
             kind = kind_of(given[k]) if given and self.choices.chance(80) else None
-            value = expressions.value(depth, kind)
+            value = expressions.traced(expressions.value(depth, kind), 3)
             values.append(expressions.store(value, given[k]) if given else value)
         right = ", ".join(v.text for v in values)
         target = f"{name}[{', '.join(left) or '()'}]"
