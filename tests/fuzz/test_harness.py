@@ -19,10 +19,10 @@ from polysched.testing.choices import Choices
 from polysched.testing.directives import random_directive
 
 from . import directives, limits, placements, trial
-from .compare import Report
+from .compare import Report, compare
 from .experiments import EXPERIMENTS
 from .limits import TooMuch
-from .meaning import reductions as meaning_of
+from .meaning.reductions import REDUCTIONS
 from .outcomes import Finding
 from .programs import Case, make_case
 from .run import Hunt
@@ -133,6 +133,12 @@ def test_notices_time(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _kinds(_tried()) == ["slow (program)"]
 
 
+def test_notices_time_without_directives(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not compare(_case(), ["written"]).findings
+    monkeypatch.setattr(limits, "SECONDS", -1.0)
+    assert {*_kinds(compare(_case(), ["written"]))} == {"slow (compile)", "slow (call)"}
+
+
 # directives -------------------------------------------------------------------------------------
 def test_extreme_numbers_leave_names_alone() -> None:
     text = 's["f1.update(0)"].split("i2", 4, tail="guard")'
@@ -207,12 +213,16 @@ def test_some_places_are_drawn_among_all() -> None:
 
 
 # programs ---------------------------------------------------------------------------------------
-def test_programs_have_reductions_and_traces() -> None:
-    """Of every kind, also in indices."""
-    text = "\n".join(make_case(Choices.from_seed(seed)).source for seed in range(60))
-    for name in (*meaning_of.REDUCTIONS, "trace"):
+@pytest.mark.slow
+def test_programs_have_all_that_is_made_of_loops() -> None:
+    """Reductions of every kind, also in indices and over the Func itself, and recurrences."""
+    text = "\n".join(make_case(Choices.from_seed(seed)).source for seed in range(120))
+    for name in (*REDUCTIONS, "trace", "einsum", "compute", "extern"):
         assert f"ps.{name}(" in text, name
-    assert re.search(r"[\w\])]\[ps\.arg(min|max)\(", text)
+    assert ".final[" in text
+    assert re.search(r"[\w\])]\[(.*, )?ps\.arg(min|max)\(", text)
+    assert re.search(r"^(f\d+)\[i.*\] = .*\b\1\[i - 1", text, re.MULTILINE)
+    assert re.search(r"^(f\d+)\[i.*\] = .*ps\.\w+\(.*\b\1\[r", text, re.MULTILINE)
 
 
 # findings ---------------------------------------------------------------------------------------

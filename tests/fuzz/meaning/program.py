@@ -173,8 +173,19 @@ class Run:
         if not isinstance(tensor, Extern):
             return self.arrays[tensor.name]
         if tensor not in self.externs:
-            self.externs[tensor] = np.asarray(tensor.function(*map(self._whole, tensor.reads)))
+            self.externs[tensor] = self._opaque(tensor)
         return self.externs[tensor]
+
+    def _opaque(self, tensor: Extern) -> Any:
+        """What its function returns, or fills if it has a parameter for that."""
+        arrays = list(map(self._whole, tensor.reads))
+        if not tensor.fills:
+            return np.asarray(tensor.function(*arrays))
+        shape = self.shape(tensor)
+        assert shape is not None
+        out = np.empty(shape, numpy_type(concrete(str(tensor.types()[0]))))
+        tensor.function(*arrays, out)
+        return out
 
     def _whole(self, tensor: Tensor) -> Any:
         """All of a tensor, for a function that is not looked into."""

@@ -141,6 +141,11 @@ class Extern(Tensor):
         self.function = function
         self.reads = reads
 
+    @property
+    def fills(self) -> bool:
+        """Whether the function is given the array of its result."""
+        return "out" in inspect.signature(self.function).parameters
+
 
 # functions --------------------------------------------------------------------------------------
 def _select(*args: Any) -> Tree:

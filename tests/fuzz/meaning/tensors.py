@@ -159,6 +159,11 @@ class Func(Tensor):
         return len(self.pieces[0].values) if self.pieces else 1
 
     @property
+    def final(self) -> Func:
+        """Of an array in place: what a read from outside of its updates sees."""
+        return self
+
+    @property
     def is_closed(self) -> bool:
         """Whether what comes is an update."""
         return self.initial is not None or any(all(map(is_var, p.left)) for p in self.pieces[-1:])
