@@ -54,6 +54,7 @@ class InstanceChecker:
             definitions,
             subject.added,
             lambda t: keeper(original(subject.base, t)),
+            lambda t: meaning.values.get(original(subject.base, t)),
             symbols,
         )
         self.needed = Needed(subject, self.report, self.reads, keeper)

@@ -8,6 +8,8 @@ from functools import cache
 
 from ..interp.evaluate import Env, Evaluator, Faults, Symbols
 from ..interp.flow import Key
+from ..interp.storage import Values
+from ..lang.errors.errors import InternalError
 from ..lang.nodes.nodes import Node, Read, postorder
 from ..lang.nodes.tensor import Tensor
 from ..lang.program.program import Program
@@ -17,7 +19,7 @@ from ..lang.tensors.tensors import Func
 Element = tuple[str, tuple[int, ...]]
 """An element of a tensor, by the name of what keeps it."""
 Axis = Callable[[Env], tuple[int, ...]] | None
-"""Where an instance reads along an axis, as a tuple of one; None if data say so."""
+"""Where an instance reads along an axis, as a tuple of one; None if data say so that may change."""
 
 
 def original(written: Program, tensor: Tensor) -> Tensor:
@@ -64,6 +66,7 @@ class MemoryReads:
         definitions: Sequence[Definition],
         added: Collection[Tensor],
         keeper: Callable[[Tensor], str],
+        values: Callable[[Tensor], Values | None],
         symbols: Symbols,
     ) -> None:
         """
@@ -72,9 +75,10 @@ class MemoryReads:
             definitions: all that run.
             added: tensors that a schedule has added; a read of one stands for its sources.
             keeper: the name of what keeps a tensor.
+            values: those of a tensor in the program, if no element of it ever changes.
         """
         self.stored, self.definitions, self.added = stored, definitions, frozenset(added)
-        self.keeper, self.symbols = keeper, symbols
+        self.keeper, self.values, self.symbols = keeper, values, symbols
         self.indices = cache(self._indices)
 
     def gone(self, key: Key, missed: Iterable[Element]) -> list[Element]:
@@ -83,16 +87,17 @@ class MemoryReads:
         if not missed:
             return []
         env: Env = dict(zip(self.stored[key[0]].dims, key[1], strict=True))
-        left = [
-            (name, [axis and axis(env) for axis in axes]) for name, axes in self.indices(key[0])
-        ]
+        left = [(name, [_along(axis, env) for axis in axes]) for name, axes in self.indices(key[0])]
         return [element for element in missed if not any(_may_be(element, *x) for x in left)]
 
     def _indices(self, serial: int) -> list[tuple[str, list[Axis]]]:
         """The reads of a definition: of what, and where. Of what a copy is made from, anywhere."""
         reads = _reads(self.stored[serial])
-        known = {x for n in reads for x in n.index if not _reads_of(x)}
-        functions = Evaluator(tuple(known), self.symbols, {}, Faults())
+        values = {n.tensor: self.values(n.tensor) for n in reads if n.tensor not in self.added}
+        lasting = {t: v for t, v in values.items() if v is not None}
+        asked = {x: {n.tensor for n in _reads_of(x)} for n in reads for x in n.index}
+        known = {x for x, tensors in asked.items() if tensors <= lasting.keys()}
+        functions = Evaluator(tuple(known), self.symbols, lasting, Faults())
         found: list[tuple[str, list[Axis]]] = []
         for n in reads:
             if n.tensor in self.added:
@@ -112,6 +117,15 @@ class MemoryReads:
                 yield from self._sources(x, seen)
             else:
                 yield x
+
+
+def _along(axis: Axis, env: Env) -> tuple[int, ...] | None:
+    """Where an instance reads along an axis. None if that cannot be said: it may be under a
+    condition that does not hold, and then ask for a value that nobody has computed."""
+    try:
+        return axis and axis(dict(env))
+    except InternalError:
+        return None
 
 
 def _may_be(element: Element, name: str, axes: Sequence[tuple[int, ...] | None]) -> bool:

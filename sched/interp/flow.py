@@ -126,11 +126,13 @@ class Flow:
         instances: by key, in an order in which they can run.
         final: the versions at the end.
         results: the outputs.
+        values: of tensors whose elements each have one value in all of the run.
     """
 
     instances: Mapping[Key, Recorded]
     final: Mapping[Place, Version]
     results: tuple[Any, ...]
+    values: Mapping[Tensor, Values]
 
     def reads(self, here: Recorded, stored: Container[int]) -> Iterator[tuple[Place, Version]]:
         """The elements that an instance reads from memory where only the definitions with the
@@ -153,7 +155,16 @@ def flow(program: Program, binding: Binding, free: frozenset[int] = frozenset())
     """
     run = _Recording(program, binding, free)
     results = run.results()
-    return Flow(run.done, run.versions, results)
+    lasting = {t: v for t, v in run.values.items() if _lasts(program, t)}
+    return Flow(run.done, run.versions, results, lasting)
+
+
+def _lasts(program: Program, tensor: Tensor) -> bool:
+    """Whether each element has one value: nothing updates it, and no block makes it anew."""
+    if not isinstance(tensor, Func):
+        return not isinstance(tensor, Initial)
+    changes = tensor.history.home is not None or any(d.is_update for d in tensor.history.typed())
+    return not changes and not any(tensor in group for group in program.recurrences)
 
 
 class _Recording(Run):

@@ -254,6 +254,20 @@ def test_a_component_that_nobody_reads_beside_an_index_that_data_say() -> None:
     assert not examine(s, p=np.int32([2, 0, 1])).breaches
 
 
+def test_an_index_of_data_that_do_not_change_is_known() -> None:
+    """Only its row says that f reads h[3], and g, which is put in its place, has no use for that.
+    Where h is read instead, data say, but never at 3."""
+    p = ps.Input("p", ps.int32, (n,), range=(0, 2))
+    h, g, f = ps.Func("h"), ps.Func("g", (4, 4)), ps.Func("f", (n,))
+    h[i] = i % 4
+    g[i, j] = h[2 * j] + 1
+    f[i] = g[ps.clip(h[3], 0, 3), p[i]]
+    s = ps.Schedule(f)
+    s["h"].compute_root()
+    s["g"].compute_inline()
+    assert not examine(s, p=np.int32([0, 1, 0])).breaches
+
+
 def test_an_element_that_only_another_iteration_needs() -> None:
     """b is fresh in each iteration of t, and more of it is computed than is read: an element that
     nobody needs in one iteration may be needed in another."""

@@ -16,6 +16,7 @@ from polysched.lang.program.program import Program
 from polysched.poly.sets.budget import counted
 from polysched.testing.trials import is_affine
 
+from . import limits
 from .calls import Call, make_calls
 from .outcomes import Finding, Outcome, difference, normalised, outcome
 from .programs import Case
@@ -132,7 +133,7 @@ class _Comparison:
             made.append(schedule.compile(checks=checks))
 
         with counted() as tally:
-            found = outcome(compile_it)
+            found = self._timed("compile", name, "", compile_it)
         if tally.operations > COSTLY:
             self._finding("costly compilation", name, "", f"{tally.operations:,} operations")
         if found.kind == "program refused":
@@ -161,7 +162,8 @@ class _Comparison:
     def _call(self, name: str, kernel: Any, call: Call, wanted: Outcome) -> None:
         self.phase(f"call {name} at {call.label}")
         arguments = call.walled()
-        found = outcome(lambda: kernel(*arguments.args, **arguments.kwargs))
+        act = lambda: kernel(*arguments.args, **arguments.kwargs)
+        found = self._timed("call", name, call.label, act)
         self.report.counts[f"{found.kind} / {wanted.kind}"] += 1
         if not arguments.is_intact():
             self._finding("written beside the elements", name, call.label, arguments.layouts)
@@ -198,6 +200,17 @@ class _Comparison:
             self.report.notes.append(f"at the call: {normalised(found.text)}")
         else:
             self._finding("refused natively alone", name, call.label, found.text)
+
+    def _timed(self, step: str, variant: str, call: str, act: Callable[[], Any]) -> Outcome:
+        """What comes of a step, which must not take long."""
+        span = limits.Span()
+        with limits.limited(span):
+            found = outcome(act)
+        lines = len(self.case.source.splitlines())
+        if span.seconds > limits.SECONDS * max(1.0, lines / limits.LINES):
+            text = f"{span.seconds:.1f} s of processor time"
+            self._finding(f"slow ({step})", variant, call, text)
+        return found
 
     def _finding(self, kind: str, variant: str, call: str, text: str) -> None:
         self.report.findings.append(Finding(kind, variant, call, text))

@@ -10,6 +10,8 @@ from polysched.poly.tree.edits import loops_around, stages
 from polysched.testing.choices import Choices
 from polysched.testing.directives import random_directive
 
+from .placements import is_placement, random_placement
+
 EXTREMES = tuple(base + more for base in (2**20, 2**31, 2**60, 2**63, 2**64) for more in (-1, 0, 1))
 """Where counts, bounds and addresses leave the integers that machines and isl compute with."""
 _LONG = ("align_storage", "compute_with", "fold_storage", "guard", "mask", '"pad"')
@@ -31,14 +33,25 @@ def random_step(choices: Choices, schedules: Mapping[str, ps.Schedule], sizes: l
     if choices.chance(2) and sizes:
         return f"s.assume({_condition(choices, sizes)})"
     name = choices.pick((*schedules, list(schedules)[-1]))
-    for _ in range(5):
-        text = random_directive(choices, schedules[name])
-        if not is_asking(text) or choices.chance(25):
-            break
+    text = _directive(choices, schedules[name])
     told = _said_to(text, name)
     if not choices.chance(4):
         return told
     return _with_extreme(choices, told, _runs_idle(schedules[name], text))
+
+
+def _directive(choices: Choices, schedule: ps.Schedule) -> str:
+    """One directive. Most places are drawn among those that there are, the others among all."""
+    placement = random_placement(choices, schedule) if choices.chance(18) else None
+    if placement is not None:
+        return placement
+    for _ in range(8):
+        text = random_directive(choices, schedule)
+        if is_placement(text) and choices.chance(92):
+            continue
+        if not is_asking(text) or choices.chance(25):
+            break
+    return text
 
 
 def is_asking(text: str) -> bool:

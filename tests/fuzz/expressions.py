@@ -21,6 +21,7 @@ from polysched.testing.choices import Choices
 
 from .indices import Indices
 from .reads import Reads
+from .reductions import Reductions
 from .vocabulary import KINDS, Kind, Scope, Value
 from .world import FLOATS, INTEGERS, NUMPYS, World
 
@@ -43,6 +44,7 @@ _FUNCTIONS = (
 )  # fmt: skip
 _OF_TWO_FLOATS = (
     "ps.copysign", "ps.heaviside", "ps.hypot", "ps.nextafter", "ps.fmod", "ps.arctan2", "ps.pow",
+    "ps.power", "ps.remainder",
 )  # fmt: skip
 _TESTS = ("isnan", "isinf", "isfinite", "signbit")
 
@@ -56,6 +58,7 @@ class Expressions:
         self.scope = scope
         self.indices = Indices(choices, world, scope, self)
         self.reads = Reads(choices, world, scope, self)
+        self.reductions = Reductions(choices, world, scope, self)
 
     # entry points -----------------------------------------------------------------------------
     def value(self, depth: int, kind: Kind | None = None) -> Value:
@@ -68,17 +71,26 @@ class Expressions:
             return self.as_kind(choices.pick(self.scope.shared), wanted)
         if choices.chance(30):
             return self.as_kind(self.reads.value(depth), wanted)
-        make = {"bool": self._bool, "int": self._int, "float": self._float}[wanted]
-        found = self.as_kind(make(depth), wanted)
+        if self.scope.reductions > 0 and choices.chance(9):
+            found = self.as_kind(self.reductions.value(depth, wanted), wanted)
+        else:
+            make = {"bool": self._bool, "int": self._int, "float": self._float}[wanted]
+            found = self.as_kind(make(depth), wanted)
         if choices.chance(12):
             found = self.named(found)
         if choices.chance(3):
             found = self._deeply_shared(found)
         return found
 
+    def traced(self, value: Value, percent: int) -> Value:
+        """The value, perhaps printed whenever it is computed."""
+        if value.literal or not self.scope.traces or not self.choices.chance(percent):
+            return value
+        return Value(f'ps.trace({value.text}, "{self.choices.pick(("a", "b"))}")', value.type)
+
     def named(self, value: Value) -> Value:
-        """The value under a name, by which others may use it too."""
-        if value.literal:
+        """The value under a name, by which others may use it too, also in an index."""
+        if value.literal or "ps.trace(" in value.text:
             return value
         name = self.world.fresh("t")
         self.scope.lines.append(f"{name} = {value.text}")
@@ -171,7 +183,8 @@ class Expressions:
             return Value(
                 f"ps.select({condition.text}, {a.text}, {second.text}, {c.text}, {b.text})", t
             )
-        return Value(f"ps.select({condition.text}, {a.text}, {b.text})", t)
+        name = self.choices.weighted((9, "select"), (1, "where"))
+        return Value(f"ps.{name}({condition.text}, {a.text}, {b.text})", t)
 
     def condition(self, depth: int) -> Value:
         """On indices, or on anything."""

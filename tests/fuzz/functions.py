@@ -6,6 +6,8 @@ from polysched.lang.nodes.dtypes import DType
 from polysched.testing.choices import Choices
 
 from .expressions import Expressions
+from .recurrences import Recurrences
+from .shorthands import Shorthands
 from .updates import Updates
 from .vocabulary import Scope, Symbol, Tensor, kind_of
 from .world import DTYPES, World
@@ -32,7 +34,9 @@ class Functions:
         choices, world = self.choices, self.world
         if choices.chance(8) and self._boundary():
             return
-        if choices.chance(5) and self._extern():
+        if choices.chance(10) and self._shorthand():
+            return
+        if choices.chance(8) and self._recurrence():
             return
         if choices.chance(4):
             size = choices.pick(world.sizes)
@@ -157,28 +161,28 @@ class Functions:
         values = []
         for k in range(max(len(given), 1)):
             kind = kind_of(given[k]) if given and self.choices.chance(80) else None
-            value = expressions.value(depth, kind)
+            value = expressions.traced(expressions.value(depth, kind), 3)
             values.append(expressions.store(value, given[k]) if given else value)
         right = ", ".join(v.text for v in values)
         target = f"{name}[{', '.join(left) or '()'}]"
         right = right if len(values) == 1 else f"({right})"
         return self.world.run([*scope.lines, f"{target} = {right}"])
 
-    def _extern(self) -> bool:
-        """A stage that the language does not look into."""
-        shaped = [t for t in self.world.tensors if t.extents and len(t.types) == 1]
-        if not shaped:
+    def _recurrence(self) -> bool:
+        """Funcs that are defined through themselves or each other."""
+        found = Recurrences(self.choices, self.world).write()
+        self.made += found
+        self.world.tensors += found
+        self.depth = max([self.depth, *(f.rank + 1 for f in found)])
+        return bool(found)
+
+    def _shorthand(self) -> bool:
+        """A Func that is made by one call."""
+        made = Shorthands(self.choices, self.world).write()
+        if made is None:
             return False
-        tensor, name = self.choices.pick(shaped), self.world.fresh("e")
-        assert tensor.extents is not None
-        extents = f"({', '.join(tensor.extents)},)"
-        function = self.choices.pick(("lambda a: a[::-1]", "lambda a: np.roll(a, 1)", "np.copy"))
-        dtype = tensor.types[0].name
-        call = f"ps.extern({name!r}, {function}, [{tensor.name}], {extents}, ps.{dtype})"
-        if not self.world.run([f"{name} = {call}"]):
-            return False
-        made = Tensor(name, tensor.types, tensor.rank, tensor.extents, is_func=True)
         self.world.tensors.append(made)
+        self.depth = max(self.depth, made.rank + 1)
         return True
 
     def _boundary(self) -> bool:

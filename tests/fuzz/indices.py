@@ -35,7 +35,7 @@ class Indices:
             return self._of_symbol(choices.pick(fitting), extent)
         form = choices.weighted(
             (4, "clamped"), (1, "first"), (1, "last"), (2, "clipped data"), (2, "index input"),
-            (1, "modulo"), (1, "chosen"), (1, "product"),
+            (1, "modulo"), (1, "chosen"), (1, "product"), (1, "extreme"),
         )  # fmt: skip
         return self.any_inside(form if data else "clamped", extent, depth)
 
@@ -69,6 +69,12 @@ class Indices:
 
     def any_inside(self, form: str, extent: str, depth: int = 1) -> str:
         """An index of the given form in [0, extent)."""
+        if form == "extreme" and self.scope.reductions < 1:
+            form = "clamped"
+        with self.scope.indexing():
+            return self._in_form(form, extent, depth)
+
+    def _in_form(self, form: str, extent: str, depth: int) -> str:
         last = str(int(extent) - 1) if extent.isdigit() else f"{extent} - 1"
         match form:
             case "clamped":
@@ -79,7 +85,9 @@ class Indices:
             case "last":
                 return last
             case "clipped data":
-                x = self.owner.cast(self.owner.value(depth, "int"), self.choices.pick(INTEGERS))
+                # The common type of uint64 and the extent is a float, which is no index.
+                types = INTEGERS if self.choices.chance(10) else INTEGERS[:-1]
+                x = self.owner.cast(self.owner.value(depth, "int"), self.choices.pick(types))
                 wide = self.owner.cast(x, INTEGERS[3]) if self.choices.chance(50) else x
                 return f"ps.clip({wide.text}, 0, {last})"
             case "index input":
@@ -88,6 +96,9 @@ class Indices:
             case "modulo":
                 x = self.owner.value(depth, "int")
                 return f"({self.owner.cast(x, INTEGERS[3]).text}) % ({extent})"
+            case "extreme":
+                op = self.choices.pick(("argmax", "argmin"))
+                return self.owner.reductions.place(op, extent, depth).text
             case "chosen":
                 condition = self.condition()
                 return f"ps.select({condition}, {self._simple(extent)}, {self._simple(extent)})"

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from polysched.testing.choices import Choices
 
-from .expressions import Expressions
 from .vocabulary import Scope, Symbol
 from .world import World
+
+if TYPE_CHECKING:
+    from .expressions import Expressions
 
 
 class Loops:
@@ -24,11 +28,12 @@ class Loops:
         """An RVar within an extent, if one is given; it is added to the scope."""
         name = self.world.fresh("r")
         wanted = extent or self.world.extent()
-        if self.choices.chance(12):
-            lo, hi, symbol = self._range_of_data(name, wanted)
-        else:
-            lo, hi, symbol = self._range(name, wanted)
-        where = self._where(symbol) if self.choices.chance(25) else ""
+        with self.scope.bounding():
+            if self.choices.chance(12):
+                lo, hi, symbol = self._range_of_data(name, wanted)
+            else:
+                lo, hi, symbol = self._range(name, wanted)
+            where = self._where(symbol) if self.choices.chance(25) else ""
         self.scope.lines.append(f"{name} = ps.RVar({name!r}, {lo}, {hi}{where})")
         self.scope.symbols.append(symbol)
         return symbol

@@ -3,7 +3,7 @@ blocks, as Python text."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from polysched.testing.choices import Choices
@@ -75,6 +75,10 @@ def make_case(choices: Choices) -> Case:
             functions.block()
         elif world.inouts and choices.chance(40):
             functions.updates(choices.pick(world.inouts))
+    if choices.chance(40):
+        finals = [t for t in world.inouts if t.name in functions.updated()]
+        world.tensors += [replace(t, name=f"{t.name}.final", is_func=True) for t in finals]
+        functions.func()
     outputs = _outputs(choices, functions)
     shapes = {
         f.name: tuple(world.extent() for _ in range(f.rank))

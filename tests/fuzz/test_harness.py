@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -17,12 +18,13 @@ import polysched as ps
 from polysched.testing.choices import Choices
 from polysched.testing.directives import random_directive
 
-from . import directives, limits, trial
-from .compare import Report
+from . import directives, limits, placements, trial
+from .compare import Report, compare
 from .experiments import EXPERIMENTS
 from .limits import TooMuch
+from .meaning.reductions import REDUCTIONS
 from .outcomes import Finding
-from .programs import Case
+from .programs import Case, make_case
 from .run import Hunt
 from .scheduled import Scheduled
 from .scratch import WalledPool
@@ -131,6 +133,12 @@ def test_notices_time(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _kinds(_tried()) == ["slow (program)"]
 
 
+def test_notices_time_without_directives(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not compare(_case(), ["written"]).findings
+    monkeypatch.setattr(limits, "SECONDS", -1.0)
+    assert {*_kinds(compare(_case(), ["written"]))} == {"slow (compile)", "slow (call)"}
+
+
 # directives -------------------------------------------------------------------------------------
 def test_extreme_numbers_leave_names_alone() -> None:
     text = 's["f1.update(0)"].split("i2", 4, tail="guard")'
@@ -146,6 +154,75 @@ def test_variants_are_told_as_schedules_are() -> None:
     text = 'with s.batch(): s["f"].compute_with(s["g"], "i")'
     told = 'with v0.batch(): v0["f"].compute_with(v0["g"], "i")'
     assert directives._said_to(text, "v0") == told
+
+
+def _blurred() -> ps.Schedule:
+    """Two Funcs that are read side by side, and a third one of both."""
+    i, j, n = ps.vars("i"), ps.vars("j"), ps.sizes("n")
+    f, g, h, out = ps.Func("f"), ps.Func("g"), ps.Func("h"), ps.Func("out", (n, n))
+    f[i, j] = i * j
+    g[i, j] = i - j
+    h[i, j] = f[i, j] + f[i + 1, j] + g[i, j]
+    out[i, j] = h[i, j] * h[i + 1, j] + g[i, j]
+    s = ps.Schedule(out)
+    for func in (f, g, h):
+        s[func].compute_root()
+    return s
+
+
+def _placed(seeds: range) -> Counter[tuple[str, bool]]:
+    """How often each placement is accepted, and how often it is refused."""
+    counts: Counter[tuple[str, bool]] = Counter()
+    for seed in seeds:
+        s = _blurred()
+        text = placements.random_placement(Choices.from_seed(seed), s)
+        assert text is not None
+        assert placements.is_placement(text)
+        try:
+            exec(text, {"s": s})
+            accepted = True
+        except ps.ScheduleError:
+            accepted = False
+        counts[trial.step_name(text), accepted] += 1
+    return counts
+
+
+@pytest.mark.slow
+def test_most_placements_are_accepted() -> None:
+    counts = _placed(range(60))
+    assert {name for name, _ in counts} >= {name for _, name in placements.WEIGHTS} - {"store_at"}
+    assert sum(v for (_, accepted), v in counts.items() if accepted) > 40
+
+
+def test_an_output_alone_has_no_placement() -> None:
+    n, i = ps.sizes("n"), ps.vars("i")
+    f = ps.Func("f", (n,))
+    f[i] = i
+    seeds = map(Choices.from_seed, range(20))
+    assert {placements.random_placement(c, ps.Schedule(f)) for c in seeds} == {None}
+
+
+def test_some_places_are_drawn_among_all() -> None:
+    """A few are for what has no place, so that their refusals are tried too."""
+    n, i = ps.sizes("n"), ps.vars("i")
+    f = ps.Func("f", (n,))
+    f[i] = i
+    s = ps.Schedule(f)
+    texts = [directives._directive(Choices.from_seed(seed), s) for seed in range(300)]
+    assert 0 < sum(map(placements.is_placement, texts)) < 60
+
+
+# programs ---------------------------------------------------------------------------------------
+@pytest.mark.slow
+def test_programs_have_all_that_is_made_of_loops() -> None:
+    """Reductions of every kind, also in indices and over the Func itself, and recurrences."""
+    text = "\n".join(make_case(Choices.from_seed(seed)).source for seed in range(120))
+    for name in (*REDUCTIONS, "trace", "einsum", "compute", "extern"):
+        assert f"ps.{name}(" in text, name
+    assert ".final[" in text
+    assert re.search(r"[\w\])]\[(.*, )?ps\.arg(min|max)\(", text)
+    assert re.search(r"^(f\d+)\[i.*\] = .*\b\1\[i - 1", text, re.MULTILINE)
+    assert re.search(r"^(f\d+)\[i.*\] = .*ps\.\w+\(.*\b\1\[r", text, re.MULTILINE)
 
 
 # findings ---------------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ def test_shares_no_code_with_the_package() -> None:
 
 def _values(text: str, **arrays: Any) -> list[Any]:
     """Of a Func `f` over `n` elements of x, y and z."""
-    source = "n = ps.sizes('n')\ni = ps.vars('i')\n"
+    source = "n = ps.sizes('n')\ni = ps.vars('i')\nr = ps.RVar('r', 0, n)\n"
     source += "".join(
         f"{k} = ps.Input({k!r}, ps.{a.dtype.name}, (n,))\n" for k, a in arrays.items()
     )
@@ -86,6 +86,9 @@ Z = np.float32([1 + 2**-11])
         ("-z[i] - -(x[i] * y[i])", 2.0**-24),
         ("ps.cast(ps.float64, x[i] * y[i]) - z[i]", 0.0),
         ("ps.cast(ps.float64, x[i]) * y[i] - z[i]", 2.0**-24),
+        ("ps.cast(ps.float32, x[i] * y[i]) - z[i]", 2.0**-24),
+        ("ps.trace(x[i] * y[i], 'p') - z[i]", 0.0),
+        ("ps.sum(x[i] * y[i], ps.RVar('r', 0, 1), initial=-z[i])", 2.0**-24),
         ("ps.select(i < 1, x[i] * y[i], 0) - z[i]", 0.0),
     ],
 )
@@ -109,6 +112,29 @@ def test_products_are_fused_once(text: str, value: float) -> None:
 def test_integers_wrap_and_casts_saturate(text: str, value: float) -> None:
     (found,) = _values(text, x=np.int8([127]))
     assert (found, np.signbit(found)) == (value, np.signbit(value))
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("ps.sum(x[r], r)", [-128 + 127 + 3] * 3),
+        ("ps.sum(x[r] > 0, r, dtype=ps.int64)", [2] * 3),
+        ("ps.prod(x[(q := ps.RVar('q', i, n))], q)", [-128, 125, 3]),
+        ("ps.max(x[r], r, initial=np.int16(200))", [200] * 3),
+        ("ps.min(x[(q := ps.RVar('q', i, n))], q)", [-128, 3, 3]),
+        ("ps.argmax(x[r], r) + ps.argmin(x[r], r)", [1] * 3),
+        ("ps.argmin(r // 2, r)", [0] * 3),
+        (
+            "ps.any(x[(q := ps.RVar('q', 0, i + 1, where=lambda q: q > 0))] < q + 2, q)",
+            [False, False, True],
+        ),
+        ("ps.all(x[(q := ps.RVar('q', i, n))] > 0, q)", [False, True, True]),
+        ("ps.sum(ps.max(x[(q := ps.RVar('q', 0, r + 1))], q), r)", [-128 + 127 + 127] * 3),
+    ],
+)
+def test_reductions(text: str, values: list[Any]) -> None:
+    """r runs over all elements; the result is as wide as the expression and the start."""
+    assert _values(text, x=np.int8([-128, 127, 3])) == values
 
 
 @pytest.mark.parametrize("t", ["float32", "float64", "float16", "bfloat16"])

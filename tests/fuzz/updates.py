@@ -59,6 +59,9 @@ class Updates:
             self.loops.domain()
         func = Tensor(self.name, self.types, len(left), self.extents)
         self.scope.recurrent = (func, tuple(self.fixed))
+        kept = {*self.vars, *(s.name for s in self.world.loops)}
+        alone = all(s.name in kept for s in self.scope.symbols)
+        self.scope.reduces_itself = self.world.in_block and alone
         target = f"{self.name}[{', '.join(left) or '()'}]"
         right = self._right(target)
         self.world.run([*self.scope.lines, f"{target} {right}"])
@@ -98,9 +101,9 @@ class Updates:
         """An index that depends on data; Vars in it would be refused, so there are none."""
         kept = self.scope.symbols[:]
         self.scope.symbols[:] = [s for s in kept if s.name not in self.vars]
-        text = self.expressions.indices.any_inside(
-            self.choices.pick(("clipped data", "index input", "modulo")), extent
-        )
+        form = self.choices.pick(("clipped data", "index input", "modulo"))
+        with self.scope.bounding():
+            text = self.expressions.indices.any_inside(form, extent)
         made = [s for s in self.scope.symbols if s not in kept]
         self.scope.symbols[:] = [*kept, *made]
         return text
@@ -123,5 +126,5 @@ class Updates:
 
     def _value(self, t: DType, depth: int) -> Value:
         kind = kind_of(t) if self.choices.chance(85) else None
-        value = self.expressions.value(depth, kind)
+        value = self.expressions.traced(self.expressions.value(depth, kind), 3)
         return self.expressions.store(value, t) if self.choices.chance(85) else value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -83,9 +85,39 @@ class Scope:
         lines: the assignments of those names.
         recurrent: the Func that it updates and the indices of its left side; an index that is
             None may be chosen freely where the Func is read.
+        reduces_itself: whether reductions may read that Func: not in an update outside of blocks.
+        reductions: how many more there may be.
+        traces: whether values may be traced, as they may not in indices and bounds.
     """
 
     symbols: list[Symbol] = field(default_factory=list)
     shared: list[Value] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     recurrent: tuple[Tensor, tuple[str | None, ...]] | None = None
+    reduces_itself: bool = False
+    reductions: int = 2
+    traces: bool = True
+
+    @contextmanager
+    def reducing(self) -> Iterator[None]:
+        """The inside of a reduction: its loops, and what is made of them, end with it."""
+        symbols, shared, recurrent = self.symbols[:], self.shared[:], self.recurrent
+        self.reductions -= 1
+        self.recurrent = recurrent if self.reduces_itself else None
+        yield
+        self.symbols[:], self.shared[:], self.recurrent = symbols, shared, recurrent
+
+    @contextmanager
+    def bounding(self) -> Iterator[None]:
+        """A bound or a condition of a loop, or a place to write to: it has no reductions."""
+        kept, self.reductions = self.reductions, 0
+        with self.indexing():
+            yield
+        self.reductions = kept
+
+    @contextmanager
+    def indexing(self) -> Iterator[None]:
+        """An index: nothing in it is traced."""
+        kept, self.traces = self.traces, False
+        yield
+        self.traces = kept

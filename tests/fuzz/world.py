@@ -84,6 +84,10 @@ class World:
             self.refused.append(str(error).splitlines()[0])
             self.lines = lines
 
+    @property
+    def in_block(self) -> bool:
+        return bool(self._indent)
+
     def fresh(self, prefix: str) -> str:
         """A name that is not taken."""
         count = self._count[prefix] = self._count.get(prefix, -1) + 1

@@ -19,6 +19,8 @@ Types = Callable[[Tree], str | None]
 # types ------------------------------------------------------------------------------------------
 def type_of(root: Tree, read: Types, known: dict[int, str | None]) -> str | None:
     """The type of a tree; `known` keeps what was found."""
+    if root.op == "held":  # the result of a reduction so far
+        return type_of(root.extra, read, known)
     if id(root) not in known:
         operands = [type_of(a, read, known) for a in root.operands]
         known[id(root)] = _type(root, operands, read)
@@ -37,8 +39,11 @@ def _type(tree: Tree, operands: list[str | None], read: Types) -> str | None:
             return str(tree.extra)
         case "<" | "<=" | ">" | ">=" | "==" | "!=":
             return "bool"
-        case "strict":
+        case "strict" | "trace":
             return operands[0]
+        case "reduce":
+            found: str | None = tree.extra.type(operands)
+            return found
         case "select":
             return join(operands[1:])
         case "ldexp":
@@ -46,6 +51,8 @@ def _type(tree: Tree, operands: list[str | None], read: Types) -> str | None:
         case op if op in COUNTED:
             return join(operands[:-1])
     t = join(operands)
+    if t == "bool" and None in operands and tree.op in ("<<", ">>"):
+        return t  # what is shifted is not known yet
     return t and _working(tree.op, t)
 
 
@@ -70,15 +77,17 @@ class Point:
         values: of sizes, Params, Vars and RVars by name.
         types: those of all trees.
         load: the value of a read of something at an index.
+        reduce: the value of a reduction.
     """
 
     def __init__(
-        self, values: Mapping[str, Any], types: Callable[[Tree], str],
-        load: Callable[[Tree, tuple[int, ...]], Any],
+        self, values: Mapping[Any, Any], types: Callable[[Tree], str],
+        load: Callable[[Tree, tuple[int, ...]], Any], reduce: Callable[[Tree], Any],
     ) -> None:  # fmt: skip
         self.values = values
         self.types = types
         self.load = load
+        self.reduce = reduce
         self.known: dict[tuple[int, bool], Any] = {}
 
     def value(self, tree: Tree, to: str | None = None, strict: bool = False) -> Any:
@@ -108,8 +117,8 @@ class Point:
                 return self.values[tree.extra[0]]
             case "read":
                 return self.load(tree, tuple(self.index(a) for a in operands))
-            case "strict":
-                return self.value(operands[0], None, True)
+            case "strict" | "trace":
+                return self.value(operands[0], None, strict or tree.op == "strict")
             case "cast" | "bitcast":
                 source = concrete(self.types(operands[0]))
                 change = converted if tree.op == "cast" else bitcast
@@ -131,6 +140,10 @@ class Point:
         """Of what is computed in the type of its result."""
         operands = tree.operands
         match tree.op:
+            case "held":
+                return self.values[tree]
+            case "reduce":
+                return self.reduce(tree)
             case "select":
                 chosen = operands[1 if self.value(operands[0], None, strict) else 2]
                 return self.value(chosen, t, strict)
@@ -196,9 +209,13 @@ class Point:
         """The factors, the first one with the sign of all negations; None if it is no product, or
         one of another type, which is rounded before it is converted."""
         sign = 1
-        while tree.op == "neg" and concrete(self.types(tree)) == t:
-            (tree,), sign = tree.operands, -sign
+        while (tree.op == "neg" and concrete(self.types(tree)) == t) or self._changes_nothing(tree):
+            (tree,), sign = tree.operands, -sign if tree.op == "neg" else sign
         if tree.op != "*" or concrete(self.types(tree)) != t:
             return None
         a, b = (self.value(x, t) for x in tree.operands)
         return (-a if sign < 0 else a), b
+
+    def _changes_nothing(self, tree: Tree) -> bool:
+        """Whether it is a cast to the type that there is."""
+        return tree.op == "cast" and self.types(tree.operands[0]) == tree.extra

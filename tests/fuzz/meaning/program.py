@@ -12,8 +12,9 @@ import numpy as np
 from . import Outside, Unknown
 from .arithmetic import converted
 from .evaluate import Point, type_of
+from .reductions import is_better
 from .symbols import PS, Extended, Extern, Table
-from .tensors import Block, Definition, Func, Tensor, is_var, read_type
+from .tensors import Block, Definition, Func, RVar, Tensor, is_var, read_type
 from .trees import Tree
 from .types import concrete, kind, numpy_type
 
@@ -110,10 +111,47 @@ class Run:
         point = self.point({})
         return tuple(max(point.index(e), 0) for e in tensor.extents)
 
-    def point(self, symbols: Mapping[str, int], visible: Visible = MappingProxyType({})) -> Point:
-        """Where symbols have these values."""
+    def point(
+        self, symbols: Mapping[Any, Any], visible: Visible = MappingProxyType({}),
+        before: Visible | None = None,
+    ) -> Point:  # fmt: skip
+        """Where symbols have these values.
+
+        Args:
+            before: what reductions see.
+        """
         values = {**self.values, **symbols}
-        return Point(values, self.program.type, lambda read, at: self._read(read, at, visible))
+        seen = visible if before is None else before
+        return Point(
+            values, self.program.type, lambda read, at: self._read(read, at, visible),
+            lambda node: self._reduced(node, symbols, seen),
+        )  # fmt: skip
+
+    def _reduced(self, node: Tree, symbols: Mapping[Any, Any], visible: Visible) -> Any:
+        """The value of a reduction."""
+        made, t = node.extra, concrete(self.program.type(node))
+        loops = self._loops(made.rvars, dict(symbols), visible)
+        if made.is_place:
+            return self._place(node, loops, visible)
+        start = node.operands[1] if len(node.operands) > 1 else made.start
+        result = None if start is None else self.point(symbols, visible).value(start, t)
+        for values in loops:
+            step = node.operands[0] if result is None else made.step
+            result = self.point({**values, made.held: result}, visible).value(step, t)
+        if result is None:
+            raise Outside("an extreme of nothing")
+        return result
+
+    def _place(self, node: Tree, loops: Iterable[dict[Any, Any]], visible: Visible) -> int:
+        """Where the best value is."""
+        (r,), best, place = node.extra.rvars, None, None
+        for values in loops:
+            value = self.point(values, visible).value(node.operands[0])
+            if is_better(node.extra.op, value, best):
+                best, place = value, int(values[r.name])
+        if place is None:
+            raise Outside("the place of an extreme of nothing")
+        return place
 
     # reads ------------------------------------------------------------------------------------
     def _read(self, read: Tree, at: Index, visible: Visible) -> Any:
@@ -135,8 +173,19 @@ class Run:
         if not isinstance(tensor, Extern):
             return self.arrays[tensor.name]
         if tensor not in self.externs:
-            self.externs[tensor] = np.asarray(tensor.function(*map(self._whole, tensor.reads)))
+            self.externs[tensor] = self._opaque(tensor)
         return self.externs[tensor]
+
+    def _opaque(self, tensor: Extern) -> Any:
+        """What its function returns, or fills if it has a parameter for that."""
+        arrays = list(map(self._whole, tensor.reads))
+        if not tensor.fills:
+            return np.asarray(tensor.function(*arrays))
+        shape = self.shape(tensor)
+        assert shape is not None
+        out = np.empty(shape, numpy_type(concrete(str(tensor.types()[0]))))
+        tensor.function(*arrays, out)
+        return out
 
     def _whole(self, tensor: Tensor) -> Any:
         """All of a tensor, for a function that is not looked into."""
@@ -146,7 +195,7 @@ class Run:
         inner = list(at)
         for axis, n in enumerate(self.shape(tensor.tensor) or ()):
             if tensor.axes is None or axis in tensor.axes:
-                inner[axis] = tensor.at(at[axis], n) if n else 0
+                inner[axis] = tensor.at(at[axis], n) if n or tensor.value is not None else 0
         target = concrete(str(tensor.types()[0]))
         if None in inner:
             assert tensor.value is not None
@@ -282,10 +331,12 @@ class Run:
     def _update(
         self, update: Definition, func: Func, vars: Iterable[dict[str, int]], visible: Visible
     ) -> None:
-        """Its instances; the symbols of `vars` are all but the RVars."""
+        """Its instances; the symbols of `vars` are all but the RVars. Reductions see what was there
+        before the first one."""
+        before = {f: dict(e) for f, e in visible.items()} if update.has_reductions else None
         for symbols in vars:
-            for values in self._loops(update, symbols, visible):
-                point = self.point(values, visible)
+            for values in self._loops(update.rvars, symbols, visible):
+                point = self.point(values, visible, before)
                 at = tuple(point.index(x) for x in update.left)
                 self._element_of(func, at, visible[func])
                 visible[func][at] = self._values(func, update, point)
@@ -321,11 +372,10 @@ class Run:
                 yield {**around, **symbols}
 
     def _loops(
-        self, update: Definition, symbols: dict[str, int], visible: Visible, done: int = 0
-    ) -> Iterator[dict[str, int]]:
+        self, rvars: tuple[RVar, ...], symbols: dict[Any, Any], visible: Visible, done: int = 0
+    ) -> Iterator[dict[Any, Any]]:
         """The RVars in order, the first one outermost. Conditions are tested in each iteration,
         and before inner loops begin, whose bounds may rely on them."""
-        rvars = update.rvars
         point = self.point(symbols, visible)
         begun = rvars[:done]
         known = [r for r in begun if not any(x.domain is r.domain for x in rvars[done:])]
@@ -340,7 +390,7 @@ class Run:
             return
         r = rvars[done]
         for x in range(point.index(r.lo), point.index(r.hi)):
-            yield from self._loops(update, {**symbols, r.name: x}, visible, done + 1)
+            yield from self._loops(rvars, {**symbols, r.name: x}, visible, done + 1)
 
 
 def reached(outputs: Iterable[Tensor]) -> set[Tensor]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from . import Unknown
 from .arithmetic import converted
 from .integers import OF_INTEGERS
+from .reductions import REDUCTIONS, reduction
 from .tensors import Block, Domain, Func, RVar, Tensor
 from .trees import Tree, tree
 from .types import WEAK, kind
@@ -139,6 +141,11 @@ class Extern(Tensor):
         self.function = function
         self.reads = reads
 
+    @property
+    def fills(self) -> bool:
+        """Whether the function is given the array of its result."""
+        return "out" in inspect.signature(self.function).parameters
+
 
 # functions --------------------------------------------------------------------------------------
 def _select(*args: Any) -> Tree:
@@ -176,6 +183,9 @@ _FUNCTIONS: dict[str, Any] = {
     "absd": _named("absd"),
     "saturating_cast": lambda dtype, x: Tree("saturating_cast", tree(x), extra=dtype),
     **{name: _named(name) for name in OF_INTEGERS},
+    "remainder": lambda x, y: Tree("%", tree(x), tree(y)),
+    "trace": lambda x, label: Tree("trace", tree(x), extra=label),
+    **{op: partial(reduction, op) for op in REDUCTIONS},
     "strict": _named("strict"), "fma": _named("fma"), "ldexp": _named("ldexp"),
     "sqrt": _named("sqrt"), "floor": _named("floor"), "ceil": _named("ceil"),
     "round": _named("round"), "rint": _named("round"), "trunc": _named("trunc"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,7 +66,21 @@ class Definition:
 
     @property
     def rvars(self) -> tuple[RVar, ...]:
-        """In the order in which they run: those that are mentioned, also by bounds."""
+        """In the order in which they run: those that are mentioned, also by bounds, and that no
+        reduction runs over."""
+        inner = {r.name for n in self._nodes() if n.op == "reduce" for r in n.extra.rvars}
+        return tuple(r for r in self.mentioned if r.name not in inner)
+
+    @property
+    def has_reductions(self) -> bool:
+        return any(n.op == "reduce" for n in self._nodes())
+
+    def _nodes(self) -> Iterator[Tree]:
+        return (n for root in self.roots for n in root.walk())
+
+    @property
+    def mentioned(self) -> tuple[RVar, ...]:
+        """All RVars, those of reductions too."""
         found: dict[str, RVar] = {}
         stack = list(self.roots)
         while stack:
@@ -80,8 +94,8 @@ class Definition:
     @property
     def everything(self) -> tuple[Tree, ...]:
         """With the bounds and the conditions of its loops."""
-        conditions = (r.domain.where for r in self.rvars)
-        bounds = (x for r in self.rvars for x in (r.lo, r.hi))
+        conditions = (r.domain.where for r in self.mentioned)
+        bounds = (x for r in self.mentioned for x in (r.lo, r.hi))
         return (*self.roots, *bounds, *(c for c in conditions if c is not None))
 
     @property
@@ -143,6 +157,11 @@ class Func(Tensor):
         if self.declared is not None:
             return len(self.declared)
         return len(self.pieces[0].values) if self.pieces else 1
+
+    @property
+    def final(self) -> Func:
+        """Of an array in place: what a read from outside of its updates sees."""
+        return self
 
     @property
     def is_closed(self) -> bool:
