@@ -13,7 +13,7 @@ from .parts import COPIES, has_copies, part_of
 from .places import Spot
 from .plan import NONE, NestPlan, Place, Template
 from .planned import Nest
-from .statements import free_loops, is_reduction, waits
+from .statements import can_be_alone, free_loops, is_reduction, waits
 from .strides import gathers, interleaves, is_dense, shares, suits_vectors
 from .suited import ROWS, TERMS, arrangements, has_others, plan_of, terms_of
 from .templates import Templates
@@ -286,6 +286,8 @@ class Candidates:
         if not waits(s):
             short = [k for k in loops if interleaves(s, k, vector, extents)]
             loops = [k for k in loops if vector != NONE and shares(s, k)] + short
+        elif vector == NONE and extents[0] > 1 and can_be_alone(s, self.statements[s.func]):
+            loops = [0, *loops]
         return loops[-2:]
 
     def _rows(

@@ -12,7 +12,7 @@ from ..poly.schedule.stages import StageHandle
 from .decided import Decided, Refused
 from .facts.facts import StatementFacts
 from .part_results import begin_and_end, give_copies, loop_of, take_apart
-from .plan import Place
+from .plan import NONE, Place
 from .planned import Nest, PlannedLoop
 from .splits import factor_of, splits
 from .step_directives import block_steps, run_along_diagonals, tile_steps
@@ -167,7 +167,7 @@ class _Realisation:
         elif nest.block is not None:
             self._tile_steps(own, statement, nest)
         elif nest.plan.template != "leave" and nest.copies is None:
-            self._arrange(statement, nest)
+            self._arrange(own, statement, nest)
 
     def _compute_at(self, stage: str | Func, d: Decided) -> None:
         if d.plan.at is None:
@@ -198,28 +198,38 @@ class _Realisation:
         nest = d.nests[-1]
         return stage, stage.loops[nest.depth(name) - len(nest.loops)].name
 
-    def _arrange(self, statement: StatementFacts, nest: Nest) -> None:
+    def _arrange(
+        self, own: Sequence[StatementFacts], statement: StatementFacts, nest: Nest
+    ) -> None:
         stage = self._stage(statement.name)
+        is_alone = self._apart(own, statement, nest.plan.number("jam"))
         if nest.turned is not None:
             self._turn(stage, statement, nest, nest.turned)
         if nest.row is not None:
             outer, inner = (x.name for x in statement.loops[-2:])
             stage.fuse(outer, inner, nest.row)
         _split(stage, statement, nest)
-        order = _own(nest.loops, statement)
-        if order != _own(sorted(nest.loops, key=lambda x: (x.loop, -x.step)), statement):
+        written = sorted(nest.loops, key=lambda x: (x.loop, -x.step))
+        order, before = (_own(x, statement, is_alone) for x in (nest.loops, written))
+        if order != before:
             stage.reorder(*order)
 
     def _wave(self, own: Sequence[StatementFacts], statement: StatementFacts, nest: Nest) -> None:
         """Rows side by side, each behind the one before, apart from what shares their loop."""
         stage, jam = self._stage(statement.name), nest.plan.number("jam")
         rows, behind = (statement.loops[k].name for k in (jam, jam + 1))
-        if statement.loops[jam].is_shared:
-            before = own[-2].name
-            self._stage(before).fission(rows, after=before)
+        self._apart(own, statement, jam)
         stage.skew(rows, behind, nest.skew)
         _split(stage, statement, nest)
         stage.reorder(*(x.name for x in nest.loops[jam:]))
+
+    def _apart(self, own: Sequence[StatementFacts], statement: StatementFacts, jam: int) -> bool:
+        """Takes the loop of rows apart from what shares it, if that is so."""
+        if jam == NONE or not statement.loops[jam].is_shared:
+            return False
+        before = self._stage(own[-2].name)
+        before.fission(statement.loops[jam].name, after=own[-2].name)
+        return True
 
     def _tile_steps(
         self, own: Sequence[StatementFacts], statement: StatementFacts, nest: Nest
@@ -333,6 +343,8 @@ def _split(stage: StageHandle, statement: StatementFacts, nest: Nest) -> None:
             stage.split(loop, by, names=(outer, inner))
 
 
-def _own(loops: Sequence[PlannedLoop], statement: StatementFacts) -> list[str]:
+def _own(
+    loops: Sequence[PlannedLoop], statement: StatementFacts, is_alone: bool = False
+) -> list[str]:
     """Those of some loops that no other statement runs in."""
-    return [x.name for x in loops if not statement.loops[x.loop].is_shared]
+    return [x.name for x in loops if is_alone or not statement.loops[x.loop].is_shared]

@@ -217,6 +217,23 @@ def test_scalars() -> None:
     assert found(f)
 
 
+def test_a_class_that_the_program_does_not_accept_has_a_schedule_for_sizes_near_it() -> None:
+    """500 windows, 64 apart, are cut from 32192 samples: these count as 1008 and 16128, which is
+    too many windows."""
+    windows = ps.sizes("windows")
+    x = ps.Input("x", ps.float32, (n,))
+    ps.require(n >= 64 * windows + 192, "samples for each window")
+    f = ps.Func("f", (windows, 256))
+    f[i, j] = x[64 * i + j] * x[64 * i + j] + 1
+    array = normal(rng, 32192)
+    numbers = class_of({"n": 32192, "windows": 500}, ["n", "windows"])
+    with pytest.raises(ps.ScheduleError, match="accepts no call with n=16128, windows=1008"):
+        ps.Schedule.auto(f, sizes=numbers)
+    wanted = ps.Schedule.default(f).compile()(array, windows=500)
+    assert_same((f(array, windows=500),), (wanted,))
+    assert found(f)
+
+
 # classes and efforts ------------------------------------------------------------------------------
 @given(st.integers(0, 10**6) | st.integers(0, 2**40))
 def test_a_class_is_near_its_sizes_and_of_itself(size: int) -> None:

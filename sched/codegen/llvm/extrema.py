@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from ...lang.nodes.dtypes import DType, uint32
 from .function_builder import FunctionBuilder
-from .shuffles import extracted, joined, shuffled
+from .shuffles import extracted, inserted, joined, shuffled
 from .values import Value, type_name
 
 #: By the name of an operator: which operand stays.
 _STAYS = {"min": "olt", "max": "ogt"}
-_REGISTER = 512
+#: Bits of the shortest registers of vectors, and of the longest.
+_LEAST, _REGISTER = 128, 512
 #: Of three bits the one that two have: which of the eight cases give 1.
 _MAJORITY = 0xE8
 
@@ -26,19 +27,23 @@ def extremum(b: FunctionBuilder, name: str, x: Value, y: Value) -> Value:
     bits of both, which of NaN and a number are a NaN. A maximum has those, too, but the sign only
     where both have it."""
     before, bits = _STAYS[name], x.dtype.unsigned
-    first, second = (
-        b.convert("bitcast", b.select(b.compare(before, p, q), p, q), bits)
-        for p, q in ((x, y), (y, x))
-    )
+    both = [b.select(b.compare(before, p, q), p, q) for p, q in ((x, y), (y, x))]
+    if name == "max" and x.lanes == 1 and _has_majority(b):
+        # Of a scalar in a register of its own: a mask of NaNs would be waited for several cycles,
+        # and what comes next may wait for the maximum.
+        lanes = _LEAST // x.dtype.bits
+        both = [inserted(b, Value("poison", x.dtype, lanes), one, 0) for one in both]
+    first, second = (b.convert("bitcast", one, bits) for one in both)
     if name == "min":
         found = b.binary("or", first, second)
-    elif _fills_registers(b, x):
+    elif _fills_registers(b, first):
         found = _majority(b, first, second, b.like(first, bits.max >> 1))
     else:
         # The bits that both have are no NaN where only one is.
         unordered = b.convert("sext", b.compare("uno", x, y), bits)
         found = b.binary("or", b.binary("and", first, second), unordered)
-    return b.convert("bitcast", found, x.dtype)
+    made = b.convert("bitcast", found, x.dtype)
+    return made if made.lanes == x.lanes else extracted(b, made, 0)
 
 
 def of_all_lanes(b: FunctionBuilder, name: str, x: Value) -> Value:
@@ -53,8 +58,12 @@ def of_all_lanes(b: FunctionBuilder, name: str, x: Value) -> Value:
 
 def _fills_registers(b: FunctionBuilder, x: Value) -> bool:
     size = x.dtype.bits * x.lanes
-    is_whole = size >= 128 and not size & (size - 1)
-    return is_whole and b.target is not None and b.target.has("avx512vl")
+    is_whole = size >= _LEAST and not size & (size - 1)
+    return is_whole and _has_majority(b)
+
+
+def _has_majority(b: FunctionBuilder) -> bool:
+    return b.target is not None and b.target.has("avx512vl")
 
 
 def _majority(b: FunctionBuilder, *given: Value) -> Value:

@@ -15,15 +15,14 @@ from .sizes import chosen_sizes
 from .written_nest import written_nest
 
 
-def amount_of(rewritten: RewrittenProgram, given: Mapping[str, object] | None) -> int:
+def amount_of(rewritten: RewrittenProgram, usual: Mapping[str, int]) -> int:
     """About how many operators and accesses a program executes as it is written.
 
-    Raises:
-        LanguageTypeError: a name is no size of the program.
-        ScheduleError: the program does not accept these sizes.
+    Args:
+        usual: what sizes count as, or the nearest numbers that the program accepts.
     """
     with uncollected():
-        sizes = chosen_sizes(rewritten.model, given)
+        sizes = chosen_sizes(rewritten.model, None, usual)
         nests = {p.stage.statement: p for p in scheduled_stages(rewritten.written)}
         total = 0
         for statement, placed in nests.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from itertools import product
 
 import numpy as np
@@ -51,3 +52,14 @@ def test_those_of_all_lanes_are_those_of_the_interpreter(lanes: int, target: str
     rows = np.array([[most] * lanes for most, _ in ends for _ in range(lanes)], np.float32)
     rows[range(len(rows)), np.arange(len(rows)) % lanes] = np.repeat([b for _, b in ends], lanes)
     assert_same(kernel(rows), ps.interpret((low, high), rows))
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="code for x86")
+@pytest.mark.parametrize(("target", "compares"), [("v4", False), ("v3", True)])
+def test_a_running_maximum_waits_for_no_mask_of_nans(target: str, compares: bool) -> None:
+    x, k = ps.Input("x", ps.float64, (n,)), ps.RVar("k", 0, n)
+    high = ps.Func("high", (), dtype=ps.float64)
+    high[()] = -INF
+    high[()] = ps.maximum(high[()], x[k] * high[()])
+    asm = ps.Schedule(high, target=target).compile().asm
+    assert ("vcmpunord" in asm, "vpternlog" in asm) == (compares, not compares)
