@@ -16,6 +16,7 @@ from .plan import Place
 from .planned import Nest, PlannedLoop
 from .splits import factor_of, splits
 from .step_directives import block_steps, run_along_diagonals, tile_steps
+from .suited import SHORTEST
 
 
 def realise(
@@ -181,13 +182,13 @@ class _Realisation:
         handle.store_at(*self._loop(d.plan.stored))
 
     def _compute_partial_results(self, d: Decided, statement: StatementFacts) -> None:
-        """Where the result is: in a loop of a consumer, or row by row."""
+        """Row by row, so that they are in registers; that of the only row where it is added up."""
         made = self._partial[d.plan.func]
-        if d.plan.at is not None:
-            self._compute_at(made, d)
-        elif made.ndim > 1:
+        if made.ndim > 1:
             stage = self._stage(statement.name)
             self.s[made].compute_at(stage, stage.loops[-2].name)
+        else:
+            self._compute_at(made, d)
 
     def _own_loop(self, d: Decided, place: Place) -> tuple[StageHandle, str]:
         """A loop of the last statement of a Func, as it is called now: those of a host have names
@@ -296,6 +297,16 @@ class _Realisation:
                     stage.unroll(x.name)
                 elif nest.packed and statement.loops[x.loop].is_reduction:
                     self._some_terms(stage, x)
+                elif self._is_of_tile(d, statement, x):
+                    stage.unroll(x.name)
+
+    def _is_of_tile(self, d: Decided, statement: StatementFacts, x: PlannedLoop) -> bool:
+        """Whether a loop goes through the rows of a tile in registers that begins there: unrolled,
+        they are so at borders, too."""
+        begin = d.spots[0]
+        if begin is d.spot or statement is not self.statements[d.plan.func][0]:
+            return False
+        return 1 < x.extent <= SHORTEST and begin.has_few(statement)[x.loop]
 
     def _some_terms(self, stage: StageHandle, of_sum: PlannedLoop) -> None:
         """Unrolls the loop of a sum by some of its terms."""
