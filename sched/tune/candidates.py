@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import product
+from math import ceil
 
 from ..targets.target import Target
 from . import step_plans
@@ -14,8 +16,17 @@ from .places import Spot
 from .plan import NONE, NestPlan, Place, Template
 from .planned import Nest
 from .statements import can_be_alone, free_loops, is_reduction, waits
-from .strides import gathers, interleaves, is_dense, shares, suits_vectors
-from .suited import ROWS, TERMS, arrangements, has_others, plan_of, terms_of
+from .strides import gathers, interleaves, is_dense, looks_up, shares, suits_vectors
+from .suited import (
+    ROWS,
+    SHORTEST,
+    TERMS,
+    arrangements,
+    has_others,
+    plan_of,
+    terms_of,
+    widths_of,
+)
 from .templates import Templates
 
 CHUNK = 4096
@@ -23,9 +34,6 @@ CHUNK = 4096
 
 BESIDE_OTHERS = 256
 """The same where there are other loops."""
-
-SHORTEST = 32
-"""Rows up to which a loop is unrolled as a whole."""
 
 SHARE = 4
 """The part of the last cache that results may take and be found there by whoever reads them."""
@@ -111,8 +119,9 @@ class Candidates:
         for vector in (*self._vectors(s, templates.extents), NONE):
             turned = 0 if templates.turned(vector) is None else 1
             for template, taps in arrangements(s, templates):
-                for jam, rows, columns in self._tiles(s, templates, template, vector, taps):
-                    lanes = self._lanes(s)
+                tiles = self._tiles(s, templates, template, vector, taps)
+                widths = widths_of(self._lanes(s), vector, templates.extents)
+                for (jam, rows, columns), lanes in product(tiles, widths):
                     tile = vector, lanes, columns, jam, rows
                     dense = is_dense(s, vector, jam, templates.extents)
                     stream = int(dense and self._streams(s, spot))
@@ -204,7 +213,8 @@ class Candidates:
 
     def _vectors(self, s: StatementFacts, extents: Sequence[int]) -> list[int]:
         """The loops that vectors suit best."""
-        loops = [k for k in free_loops(s) if extents[k] > 1 and suits_vectors(s, k) > 0]
+        loops = [k for k in free_loops(s) if extents[k] > 1]
+        loops = [k for k in loops if suits_vectors(s, k) > 0 or looks_up(s, k)]
         loops = [k for k in loops if gathers(s, k) * self._lanes(s) <= self.effort.gathers]
         return sorted(loops, key=lambda k: -suits_vectors(s, k))[:2]
 
@@ -221,8 +231,16 @@ class Candidates:
             strips = (x for x in self.effort.strips if x < extents[others[0]])
             return others[0], [0, *strips] if self._reads_others(s) else [0]
         if vector in loops:
-            return vector, [CHUNK] if len(extents) == 1 else [BESIDE_OTHERS, CHUNK]
+            return vector, [CHUNK] if len(extents) == 1 else self._pieces(s, extents[vector])
         return NONE, [0]
+
+    def _pieces(self, s: StatementFacts, extent: int) -> list[int]:
+        """How many elements of a row threads may take at a time: few, many, or each thread an equal
+        part in full tiles. The longer they are, the more is fetched ahead of its use."""
+        tile = self._lanes(s) * max(self.effort.columns)
+        equal = ceil(extent / (tile * self.threads)) * tile
+        pieces = (CHUNK, *([equal] if self.threads > 1 else []))
+        return [BESIDE_OTHERS, *(x for x in sorted({*pieces}) if BESIDE_OTHERS < x < extent)]
 
     def _shared(
         self,

@@ -8,9 +8,11 @@ from dataclasses import field
 from ..lang.errors.errors import LanguageError, ScheduleError
 from ..records import dataclass
 from .cost import Cost
+from .facts.facts import StatementFacts
 from .places import Spot
 from .plan import FuncPlan, Place
-from .planned import Nest
+from .planned import Nest, PlannedLoop
+from .suited import SHORTEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,12 @@ class Decided:
         """How many loops around use the same storage in each iteration: where a window slides,
         that is folded to as much as is still read."""
         return len(self.spot.outer)
+
+    def begins_rows(self, first: StatementFacts, loop: PlannedLoop) -> bool:
+        """Whether a loop of its first statement goes through the rows of a tile in registers that
+        begins there: unrolled, they are so at borders, too."""
+        begin, few = self.spots[0], 1 < loop.extent <= SHORTEST
+        return few and begin is not self.spot and begin.has_few(first)[loop.loop]
 
 
 @dataclass(frozen=True, slots=True)

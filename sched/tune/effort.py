@@ -30,7 +30,7 @@ class Effort:
     """
 
     code: int = 400
-    gathers: int = 64
+    gathers: int = 256
     columns: tuple[int, ...] = (1, 2, 4)
     panels: tuple[int, ...] = (1, 2, 4)
     strips: tuple[int, ...] = (16, 64)

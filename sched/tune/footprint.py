@@ -158,6 +158,19 @@ class Level:
     is_first: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """Threads that use a cache at the same time.
+
+    Attributes:
+        loop: whose iterations they have, by its position.
+        threads: how many.
+    """
+
+    loop: int
+    threads: float
+
+
 class Traffic:
     """What a nest moves between caches.
 
@@ -181,11 +194,16 @@ class Traffic:
     def _near_runs(self) -> list[float]:
         return [run(t, self.extents, NEAR) for t in self.touches]
 
-    def seconds(self, level: Level) -> float:
-        """What it takes to bring what a cache does not hold when it is needed."""
+    def seconds(self, level: Level, sharing: Sharing | None = None) -> float:
+        """What it takes to bring what a cache does not hold when it is needed.
+
+        Args:
+            sharing: the threads that share the cache: each has a place of its own there for what
+                differs from one of their iterations to the next.
+        """
         depth = len(self.extents)
         at = 0
-        while at < depth and self._from(at) > level.size:
+        while at < depth and self._of_all(at, sharing) > level.size:
             at += 1
         if at == 0:
             return 0.0
@@ -206,6 +224,15 @@ class Traffic:
                 ahead = min(ahead, SIDE_BY_SIDE)
             total += times * once * (moved / level.speed + level.jump / ahead)
         return total
+
+    def _of_all(self, at: int, sharing: Sharing | None) -> float:
+        """Bytes that the loops from a position on touch, in all threads."""
+        own = self._from(at)
+        if sharing is None or at <= sharing.loop:
+            return own
+        differs = (t.strides[sharing.loop] != 0 for t in self.touches)
+        more = sum(x for x, is_own in zip(self._each[at], differs, strict=True) if is_own)
+        return own + (sharing.threads - 1) * more
 
     def _from(self, at: int) -> float:
         """Bytes that the loops from a position on touch."""

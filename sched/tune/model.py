@@ -14,7 +14,7 @@ from ..lang.nodes.dtypes import DType, as_dtype, float32
 from ..records import dataclass
 from ..targets.facts import Machine
 from .cost import Cost
-from .footprint import JUMPS, Level, Touch, Traffic
+from .footprint import JUMPS, Level, Sharing, Touch, Traffic
 from .planned import Kind
 
 HERTZ = 3e9
@@ -57,6 +57,9 @@ TURN = 1.0
 GATHER = 2.5
 """Cycles for each lane of a vector whose elements are loaded or stored one by one."""
 
+LOOKED_UP = 1.0
+"""The same where data say which element is loaded: one instruction loads those of all lanes."""
+
 COPY = 0.2
 """Cycles for a byte of a panel that is copied, row by row."""
 
@@ -98,6 +101,7 @@ class Work:
         is_sum: whether only the last addition of an instance waits for the iteration before.
         widest: bytes of the widest element.
         is_held: whether results stay in registers in the innermost loop that has no vectors.
+        lanes: of a vector at most; None for as many as a register has.
         copied: what is copied first, and how far elements lie from each other that are stored side
             by side; None where nothing is.
     """
@@ -110,6 +114,7 @@ class Work:
     is_sum: bool
     widest: int
     is_held: bool
+    lanes: int | None = None
     copied: Touch | None = None
 
 
@@ -147,7 +152,8 @@ class Model:
         if at_once <= 1 or max(compute, *memory) / starts < WORTHWHILE:
             return Cost(compute, tuple(memory), starts * ASKED)
         speed = share / ceil(share / at_once)
-        *caches, last = memory
+        *caches, _ = memory
+        last = moved.seconds(self.levels[-1], Sharing(at, at_once))
         memory = [x / speed for x in caches] + [last / min(speed, SHARED_MEMORY)]
         return Cost(compute / speed, tuple(memory), starts * START)
 
@@ -157,7 +163,8 @@ class Model:
         begin = depth
         while begin and work.kinds[begin - 1] in ("vector", "unrolled"):
             begin -= 1
-        lanes = max(1, self._bytes // work.widest) if "vector" in work.kinds[begin:] else 1
+        full = max(1, self._bytes // work.widest)
+        lanes = min(full, work.lanes or full) if "vector" in work.kinds[begin:] else 1
         copies = 1.0
         for extent, kind in zip(work.extents[begin:], work.kinds[begin:], strict=True):
             copies *= ceil(extent / lanes) if kind == "vector" else extent
@@ -180,7 +187,9 @@ class Model:
         if any(k == "vector" and e < lanes for k, e in zip(work.kinds, work.extents, strict=True)):
             moves += MASK  # no vector is full
         moves = max(moves, self._conflicts(work, begin), copies * ISSUE)
-        busy = max(slots * (self.slot if lanes > 1 else self.scalar), moves * cycle)
+        # Units that take two narrow vectors at a time take one that is wide.
+        slot = max(self.slot * lanes / full, self.scalar) if lanes > 1 else self.scalar
+        busy = max(slots * slot, moves * cycle)
         if held > self._registers:
             busy *= 1.5
         if begin and work.chained[begin - 1]:
@@ -234,12 +243,12 @@ class Model:
                 continue
             count *= ceil(extent / lanes)
             if stride is None or abs(stride) > 4:
-                each = GATHER * min(lanes, extent)
+                each = _gather(t, stride) * min(lanes, extent)
             elif abs(stride) != 1:
                 # Elements between those of a vector are in the vectors of an unrolled loop, if any.
                 each = (1.0 if self._interleaves(work, t, begin) else 2.0) * abs(stride)
         if any(s is None for s in t.strides[begin:]) and "vector" in work.kinds:
-            each = GATHER * lanes
+            each = _gather(t, None) * lanes
         count *= prod(together.values())
         return count * each, count
 
@@ -260,8 +269,8 @@ class Model:
         period = nearest.bytes // nearest.ways
         lines, cycles = 0.0, 0.0
         for t in work.touches:
-            if work.is_held and t.is_own:
-                continue  # it is in registers
+            if t.is_own and (work.is_held or not t.is_write):
+                continue  # it is in registers, or in the lines that are written
             own = 1.0
             for at in range(begin, len(work.extents)):
                 stride = t.strides[at]
@@ -270,7 +279,7 @@ class Model:
             if own > 1:
                 lines += own
                 cycles += own * (WRITE_MISS if t.is_write else MISS)
-        return cycles if lines >= nearest.ways else 0.0
+        return cycles if lines > nearest.ways else 0.0
 
     def _chain(self, work: Work) -> float:
         """Cycles from an instance to the next one that needs it."""
@@ -280,6 +289,11 @@ class Model:
         if not own:
             return 1.0
         return SUM if any(n.startswith(("add", "multiply")) for n in own) else EXTREMUM
+
+
+def _gather(t: Touch, stride: float | None) -> float:
+    """Cycles for each lane whose element does not lie beside that of the lane before."""
+    return LOOKED_UP if stride is None and not t.is_write else GATHER
 
 
 def _held(sums: float, loads: Sequence[float]) -> float:

@@ -181,13 +181,13 @@ class _Realisation:
         handle.store_at(*self._loop(d.plan.stored))
 
     def _compute_partial_results(self, d: Decided, statement: StatementFacts) -> None:
-        """Where the result is: in a loop of a consumer, or row by row."""
+        """Row by row, so that they are in registers; that of the only row where it is added up."""
         made = self._partial[d.plan.func]
-        if d.plan.at is not None:
-            self._compute_at(made, d)
-        elif made.ndim > 1:
+        if made.ndim > 1:
             stage = self._stage(statement.name)
             self.s[made].compute_at(stage, stage.loops[-2].name)
+        else:
+            self._compute_at(made, d)
 
     def _own_loop(self, d: Decided, place: Place) -> tuple[StageHandle, str]:
         """A loop of the last statement of a Func, as it is called now: those of a host have names
@@ -306,6 +306,8 @@ class _Realisation:
                     stage.unroll(x.name)
                 elif nest.packed and statement.loops[x.loop].is_reduction:
                     self._some_terms(stage, x)
+                elif statement is self.statements[d.plan.func][0] and d.begins_rows(statement, x):
+                    stage.unroll(x.name)
 
     def _some_terms(self, stage: StageHandle, of_sum: PlannedLoop) -> None:
         """Unrolls the loop of a sum by some of its terms."""

@@ -42,6 +42,14 @@ def gathers(s: StatementFacts, vector: int, jam: int = NONE) -> int:
     return sum(1 for a in found if jam == NONE or a.strides[jam] != 0)
 
 
+def looks_up(s: StatementFacts, k: int) -> bool:
+    """Whether all that does not lie in vectors along a loop is loaded from where data say."""
+    strides = [(a.strides[k], a.is_write) for a in s.accesses]
+    far = [(x, is_write) for x, is_write in strides if x is None or abs(x) > NEAR]
+    is_dense = any(x is not None and abs(x) == 1 for x, is_write in strides if is_write)
+    return is_dense and all(x is None and not is_write for x, is_write in far)
+
+
 def suits_vectors(s: StatementFacts, k: int) -> float:
     """How well the accesses of a statement suit vectors along a loop."""
     found = 0.0

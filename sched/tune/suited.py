@@ -12,6 +12,12 @@ from .templates import KNOBS, Templates
 ROWS = (2, 4, 8)
 """Rows of a tile, beside as many as registers hold."""
 
+SHORTEST = 32
+"""Rows up to which a loop is unrolled as a whole."""
+
+NARROWEST, FEW = 8, 8
+"""Lanes of vectors of which halves are tried, and how many vectors a short loop has at most."""
+
 TERMS = (4, 8)
 """Terms of a sum that are added to a result at a time."""
 
@@ -37,6 +43,19 @@ def terms_of(s: StatementFacts, templates: Templates, vector: int) -> list[int]:
     if vector == NONE or s.axes[vector] is None or len(loops) != 1:
         return []
     return [k for k in loops if not templates.short[k] and templates.extents[k] > TERMS[-1]]
+
+
+def widths_of(lanes: int, vector: int, extents: Sequence[int]) -> list[int]:
+    """Lanes that vectors along a loop may have: all of a register, and half of them where the last
+    vector of a short loop would be no more than half full.
+
+    Args:
+        lanes: of a register.
+    """
+    if vector == NONE or lanes < NARROWEST or not lanes // 2 <= extents[vector] <= FEW * lanes:
+        return [lanes]
+    is_half_empty = 0 < extents[vector] % lanes <= lanes // 2
+    return [lanes, lanes // 2] if is_half_empty else [lanes]
 
 
 def plan_of(

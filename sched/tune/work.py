@@ -90,6 +90,7 @@ class Site:
             self._is_reduction,
             self._widest,
             nest.holds,
+            nest.plan.knob("lanes"),
             _copied(s, self.spot, nest),
         )
 

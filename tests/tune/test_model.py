@@ -16,7 +16,10 @@ from polysched.tune.footprint import (
     LINE,
     NEAR,
     STREAMS,
+    Level,
+    Sharing,
     Touch,
+    Traffic,
     footprint,
     is_side_by_side,
     moves_from,
@@ -176,6 +179,68 @@ def test_what_no_cache_holds_is_limited_by_memory() -> None:
     large = cost(row_by_row(("serial", "vector"), 10000, 10000))
     assert large.limit == "memory"
     assert cost(row_by_row(("serial", "serial"), 10, 10)).limit == "arithmetic"
+
+
+def test_threads_have_a_part_of_a_common_cache_each() -> None:
+    """But for what all of their iterations touch."""
+    level, extents = Level(10_000, 1e9, 0.0), (4.0, 10.0, 1500.0)
+    for along, is_held in ((1500.0, False), (0.0, True)):
+        x = Traffic([Touch(4, 1e6, False, (along, 0.0, 1.0))], extents)
+        alone, together = x.seconds(level), x.seconds(level, Sharing(0, 2))
+        assert (together == alone) == is_held
+
+
+def test_half_vectors_take_half_the_time_where_units_take_two_at_a_time() -> None:
+    work = row_by_row(("serial", "vector"), columns=24)
+    touches = tuple(replace(t, strides=(0.0, 0.0)) for t in work.touches)
+    work = replace(work, touches=touches, operations=(("add float32", (True, True), 20),))
+    one, two = machine("znver4"), machine("x86-64-v3")
+    for m, lanes, is_better in ((one, 8, True), (two, 4, False)):
+        whole, narrow = (Model(m, 1).cost(replace(work, lanes=x)) for x in (2 * lanes, lanes))
+        assert (narrow.compute < whole.compute) == is_better
+
+
+def test_what_data_choose_is_loaded_at_once() -> None:
+    """By one instruction; what lies apart otherwise, and what is stored, is not."""
+
+    def taken(stride: float | None, is_write: bool) -> float:
+        work = row_by_row(("serial", "vector"))
+        own = replace(work.touches[is_write], strides=(1000.0, stride))
+        pair = (work.touches[0], own) if is_write else (own, work.touches[1])
+        return cost(replace(work, touches=pair)).compute
+
+    assert taken(None, False) < 0.7 * taken(100.0, False)
+    assert taken(None, True) > 0.9 * taken(100.0, True)
+
+
+@pytest.mark.parametrize(("rows", "conflict"), [(4, False), (8, True)])
+def test_rows_that_are_written_where_they_are_read_take_one_line_each(
+    rows: int, conflict: bool
+) -> None:
+    """Of rows that lie a power of two apart, those of two arrays fit into 8 ways."""
+
+    def taken(columns: float) -> float:
+        strides = (columns * rows, 1.0, columns)
+        touches = (
+            Touch(4, 1e6, False, strides),
+            Touch(4, 1e6, False, strides, is_own=True),
+            Touch(4, 1e6, True, strides, is_own=True),
+        )
+        work = row_by_row(("serial", "serial"))
+        kinds: tuple[Kind, ...] = ("serial", "serial", "unrolled")
+        operations = (("add float32", (True, True, True), 1),)
+        return cost(
+            replace(
+                work,
+                extents=(64.0, 2048.0, float(rows)),
+                kinds=kinds,
+                touches=touches,
+                operations=operations,
+                chained=(False, True, False),
+            )
+        ).compute
+
+    assert (taken(2048.0) > 1.2 * taken(2064.0)) == conflict
 
 
 # orders -----------------------------------------------------------------------------------------
