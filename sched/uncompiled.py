@@ -78,19 +78,28 @@ class _Given:
     """
 
     def __init__(self, cls: type) -> None:
-        every = fields(cls)
-        self._is_simple = all(f.init for f in every)
-        self._names = tuple(f.name for f in every if not f.kw_only)
-        self._needed = tuple(f.name for f in every if not _has_default(f))
+        self._is_simple, self.is_plain = True, hasattr(cls, "__dict__")
         #: In the order of the fields, in which an instance has them.
-        self._first = {f.name: f.default for f in every}
-        made: list[tuple[str, Any]] = [(f.name, f.default_factory) for f in every if _is_made(f)]
-        self._made = made
+        self._first: dict[str, Any] = {}
+        self._made: list[tuple[str, Any]] = []
+        names, needed = [], []
+        for f in fields(cls):  # once for all that there is to know of them
+            name, default, make = f.name, f.default, f.default_factory
+            self._first[name] = default
+            if not f.init:
+                self._is_simple = False
+            if not f.kw_only:
+                names.append(name)
+            if make is not MISSING:
+                self._made.append((name, make))
+            elif default is MISSING:
+                needed.append(name)
+            if hasattr(getattr(cls, name, None), "__set__"):
+                self.is_plain = False
+        self._names, self._needed = tuple(names), tuple(needed)
         #: What `_missing` has found, by how many arguments are given by position and which by name.
         self._ways: dict[tuple[Any, ...], Any] = {}
         self.is_checked = hasattr(cls, "__post_init__")
-        held = [getattr(cls, f.name, None) for f in every]
-        self.is_plain = hasattr(cls, "__dict__") and not any(hasattr(x, "__set__") for x in held)
 
     def values(self, args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any] | None:
         """The fields by name; None where an argument is missing, or too much."""
@@ -117,15 +126,6 @@ class _Given:
         if len(given) < count + len(tuple(options)) or not given.issuperset(self._needed):
             return None
         return [x for x in self._made if x[0] not in given]
-
-
-def _is_made(f: Field[Any]) -> bool:
-    """Whether a function makes the default of a field."""
-    return f.default_factory is not MISSING
-
-
-def _has_default(f: Field[Any]) -> bool:
-    return f.default is not MISSING or _is_made(f)
 
 
 def counts(f: Field[Any], hashed: bool) -> bool:

@@ -21,6 +21,7 @@ from ...lang.errors.errors import InternalError
 from ...records import dataclass
 from ...targets.host import this_machine
 from ...targets.target import Target
+from . import loader
 
 whole(ffi.lib._lock)  # LLVM has locks of its own, of which a child could not get rid
 _serial = itertools.count()
@@ -195,8 +196,12 @@ class Library:
         return int(tracker[symbol])
 
 
-def link(object_code: bytes, imports: dict[str, int]) -> Library:
+def link(object_code: bytes, imports: dict[str, int]) -> Library | loader.Loaded:
     """Brings object code into this process; it sees no symbols but `imports`."""
+    return loader.loaded(object_code, imports) or _linked(object_code, imports)
+
+
+def _linked(object_code: bytes, imports: dict[str, int]) -> Library:
     serial = next(_serial)
     jit, name = _linker(serial), f"polysched.{serial}"  # its name is never free again
     builder = llvm.JITLibraryBuilder().add_object_img(object_code)

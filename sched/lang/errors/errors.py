@@ -67,13 +67,18 @@ def is_users(frame: FrameType) -> bool:
 
 def user_span() -> Span:
     """The innermost line on the call stack that the user wrote."""
+    return Span(*user_place())
+
+
+def user_place() -> tuple[str, int, int | None]:
+    """The same as plain data, for whoever keeps many and shows few."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if _of_the_user[frame.f_globals.get("__name__", "")]:
             file = frame.f_code.co_filename
-            return Span(file, frame.f_lineno, cells.number_of(file))
+            return file, frame.f_lineno, cells.number_of(file)
         frame = frame.f_back
-    return Span("<unknown>", 0)
+    return "<unknown>", 0, None
 
 
 class PolyschedError(Exception):

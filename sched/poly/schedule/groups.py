@@ -29,7 +29,7 @@ class Batch:
     @property
     def start(self) -> int:
         """How many directives were before it."""
-        return len(self.first.records)
+        return len(self.first.said)
 
     def with_change(self, change: Change) -> Batch:
         return replace(self, changes=(*self.changes, change))

@@ -6,12 +6,12 @@ until somebody looks. It is made by carrying out the same directives, which need
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...cached import cached_property
 from ...garbage import uncollected
-from ...lang.errors.errors import InternalError
+from ...lang.errors.errors import InternalError, user_place
 from ...lang.nodes.dtypes import as_dtype
 from ...lang.nodes.nodes import Node, Size, postorder, substitute
 from ...lang.program.program import Program
@@ -20,7 +20,9 @@ from ...lang.tensors.tensors import Func
 from ...later import later
 from ...steps import Log
 from ..program.rule import Rule
+from ..state.exactly import exactly_given
 from ..state.record import Directive
+from .given import Given, as_made
 from .journal import Journal, Reached
 from .promised import PromisedFunc, promised, redeeming
 
@@ -107,11 +109,11 @@ class Step:
     Attributes:
         node: what is known of it.
         before: the step before it; None at the beginning.
-        directive: what has led here; None for a bracket.
+        said: the directive that has led here; None for a bracket.
         text: what the user has written, where the directive is part of it.
     """
 
-    __slots__ = ("before", "directive", "event", "funcs", "node", "origin", "state", "text")
+    __slots__ = ("before", "event", "funcs", "node", "origin", "said", "state", "text")
 
     def __init__(
         self,
@@ -119,15 +121,31 @@ class Step:
         node: Reached,
         before: Step | None = None,
         event: str = "",
-        directive: Directive | None = None,
+        said: Directive | Given | None = None,
         text: str | None = None,
     ) -> None:
         self.origin, self.node, self.before = origin, node, before
-        self.event, self.directive, self.text = event, directive, text
+        self.event, self.said, self.text = event, said, text
         #: The Funcs that the directive is known to add, as far as they have been asked for.
         self.funcs: dict[str, Func] = {}
         #: The state here, where the directive has added Funcs: these are made once.
         self.state: State | None = None
+
+    @property
+    def directive(self) -> Directive | None:
+        """What has led here; None for a bracket."""
+        return None if self.said is None else as_made(self.said)
+
+    def given(
+        self, kind: type[Directive], stage: str, options: Mapping[str, Any], text: str | None
+    ) -> Step | None:
+        """The step of a directive that is not made yet, if it was accepted here before."""
+        event = exactly_given(kind, stage, options)
+        node = None if event is None else self.node.children.get(event)
+        if event is None or node is None:
+            return None
+        said = Given(kind, stage, options, event, user_place())
+        return Step(self.origin, node, self, event, said, text)
 
     def known(self, directive: Directive, text: str | None) -> Step | None:
         """The step of a directive, if it was accepted here before."""
@@ -236,16 +254,22 @@ class Place:
 
     Attributes:
         step: how it came here; None where nothing is kept of that.
-        records: the directives, in order.
+        said: the directives, in order, as far as they are made.
     """
 
-    __slots__ = ("_state", "records", "step")
+    __slots__ = ("_state", "said", "step")
 
     def __init__(
-        self, step: Step | None, records: tuple[Directive, ...], state: State | None
+        self, step: Step | None, said: tuple[Directive | Given, ...], state: State | None
     ) -> None:
         assert step is not None or state is not None
-        self.step, self.records, self._state = step, records, state
+        self.step, self.said, self._state = step, said, state
+
+    @property
+    def records(self) -> tuple[Directive, ...]:
+        """The directives, in order, which are made where nobody has looked at them yet."""
+        self.said = made = tuple(map(as_made, self.said))
+        return made
 
     @property
     def is_made(self) -> bool:
@@ -264,7 +288,7 @@ class Place:
         """The place behind a bracket."""
         if self.step is None:
             return self
-        return Place(self.step.marked(event), self.records, self._state)
+        return Place(self.step.marked(event), self.said, self._state)
 
 
 def steps_between(first: Place, last: Place) -> Sequence[Step]:

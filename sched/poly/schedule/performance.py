@@ -34,8 +34,9 @@ def warn_of(s: Schedule) -> None:
     """
     found: dict[tuple[str, Span], list[Cost]] = {}
     for part in _parts(s):
-        own = [d for d in part.directives[part.chosen :] if d.name != "assume"]
-        for cost in s.log.step("costs", partial(_costs, part)) if own else ():
+        names = {d.name for d in part._builder.said[part.chosen :]}
+        for cost in s.log.step("costs", partial(_costs, part)) if names - {"assume"} else ():
+            own = [d for d in part.directives[part.chosen :] if d.name != "assume"]
             line = _blamed(cost, own)
             if line is not None:
                 every = found.setdefault((cost.cause, line), [])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ...lang.tensors.tensors import Func
 from ...later import later
 from ..state.record import Directive
+from .given import Given
 from .groups import Batch, Compound
 from .path import UNLIMITED, Origin, Place, Step, steps_between
 
@@ -57,6 +58,11 @@ class Progress:
         return self._place.records
 
     @property
+    def said(self) -> tuple[Directive | Given, ...]:
+        """The same, as far as they are made."""
+        return self._place.said
+
+    @property
     def _among(self) -> str:
         """What directives are proven together with: a sketch, a batch, or nothing."""
         if self._batch is None:
@@ -73,7 +79,7 @@ class Progress:
         """Which of the directives are proven together, also in the batch under way."""
         if self._batch is None:
             return self._batches
-        return (*self._batches, range(self._batch.start, len(self.records)))
+        return (*self._batches, range(self._batch.start, len(self.said)))
 
     def editing(self, directive: Directive) -> Editing:
         """The present state, for a directive to be carried out."""
@@ -119,6 +125,19 @@ class Progress:
             yield
         finally:
             self._trust = before
+
+    def given(
+        self, kind: type[Directive], stage: str, options: Mapping[str, Any]
+    ) -> tuple[str, ...] | None:
+        """What a directive returns that was accepted here before, which is made only where somebody
+        looks; None for any other one, and nothing has changed."""
+        at = self._place
+        step = None if at.is_made or self._trust is not None else at.step
+        known = None if step is None else step.given(kind, stage, options, self._written)
+        if known is None or known.said is None:
+            return None
+        self._place = Place(known, (*at.said, known.said), None)
+        return known.node.made
 
     # what is known ------------------------------------------------------------------------
     def known(self, question: tuple[Any, ...], find: Callable[[], A]) -> A:
@@ -188,7 +207,7 @@ class Progress:
 
     def _changes(self, batch: Batch) -> tuple[Change, ...]:
         """The changes of a batch under way, also those that have not been carried out yet."""
-        missing = len(self.records) - batch.start - len(batch.changes)
+        missing = len(self.said) - batch.start - len(batch.changes)
         if not missing:
             return batch.changes
         found: list[Change] = []
@@ -201,5 +220,5 @@ class Progress:
                     request = refusals.Request(step.directive, text, self._among)
                     found.append(checker.Change(request, before, state))
         if not self._place.is_made:
-            self._place = Place(self._place.step, self.records, state)
+            self._place = Place(self._place.step, self.said, state)
         return tuple(found)

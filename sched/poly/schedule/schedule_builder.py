@@ -73,7 +73,7 @@ class ScheduleBuilder(Progress):
         """Applies a directive whose expressions are over the program's own sizes."""
         known = self._known(directive)
         if known is not None and not self._place.is_made:
-            self._place = Place(known, (*self.records, directive), None)
+            self._place = Place(known, (*self.said, directive), None)
             return known.node.made
         text = self._written or directive.text()
         request, before = refusals.Request(directive, text, self._among), self.state
@@ -113,7 +113,7 @@ class ScheduleBuilder(Progress):
             known = step.accepted(directive, self._written, self.state, edit)
         if known is None:
             self._until = self._until or step
-        self._place = Place(known, (*self.records, directive), state)
+        self._place = Place(known, (*self.said, directive), state)
 
     def accepts(self, directive: Directive) -> bool:
         """Whether a directive would be accepted now. Nothing changes, and no witness or hint is
@@ -169,7 +169,7 @@ class ScheduleBuilder(Progress):
             return {}
         first = self._compound.first
         known = first.state.tree.loop_names.get(request.directive.stage, ())
-        return advice.parts_made(self.records[len(first.records) :], known)
+        return advice.parts_made(self.records[len(first.said) :], known)
 
     def _with_trust(self, state: State, directive: Directive) -> State:
         """A state after a directive that is not proven, if it is trusted."""
@@ -216,7 +216,7 @@ class ScheduleBuilder(Progress):
             self._settle(self._batch)
 
     def _settle(self, batch: Batch) -> None:
-        if len(self.records) > batch.start:
+        if len(self.said) > batch.start:
             self.known(("settled",), lambda: self._proven(batch))
 
     def _proven(self, batch: Batch) -> bool:
@@ -243,7 +243,7 @@ class ScheduleBuilder(Progress):
         if self._batch is None or not self._batch.is_sketch:
             return
         self._settle(self._batch)
-        if len(self.records) > self._batch.start:
+        if len(self.said) > self._batch.start:
             self._batches = self.batches
         self._batch = None
         self._place = self._place.marked("]")
@@ -256,10 +256,10 @@ class ScheduleBuilder(Progress):
         trial._advises = False
         first = self._place if self._compound is None else self._compound.first
         # Its directives are proven less thoroughly, so nothing of that is kept.
-        trial._place, trial._compound = Place(None, first.records, first.state), None
+        trial._place, trial._compound = Place(None, first.said, first.state), None
         try:
             with budgets.attempt():
-                for d in (*others, *self.records[len(trial.records) :], directive):
+                for d in (*others, *self.records[len(trial.said) :], directive):
                     trial.replay(d)
         except (budgets.BudgetExceeded, ScheduleError):
             return False
@@ -320,7 +320,7 @@ class ScheduleBuilder(Progress):
                 self.legality.check_loops(self.state, self.records, self._budgets)
             return True
 
-        if len(self.records) > len(compound.first.records):
+        if len(self.said) > len(compound.first.said):
             self.known(("loops are found",), are_found)
 
     @contextmanager

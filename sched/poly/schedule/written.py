@@ -136,7 +136,7 @@ class WrittenSchedule(Suggesting, Shown):
     def _identity(self) -> tuple[object, ...]:
         """What a digest says beside the program: directives one by one, each as the journal knows
         it already; or all as it is written, where there is more than directives."""
-        exactly = tuple(d.exactly for d in self.directives)
+        exactly = tuple(d.exactly for d in self._builder.said)
         if self.variants or self._builder.batches or self._builder.trusted or None in exactly:
             return (self.written,)
         asked = None if self._asked is None else name_of_target(self._asked)

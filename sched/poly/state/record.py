@@ -7,7 +7,6 @@ searches and the fuzzers all make these records, so nothing goes around the chec
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, field, fields, replace
@@ -17,11 +16,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self, get_ar
 from ...cached import cached_property
 from ...lang.errors.close import close
 from ...lang.errors.errors import LanguageError, LanguageTypeError, ScheduleError, Span
-from ...lang.nodes.node_json import Plain, decoded, encoded
+from ...lang.nodes.node_json import Plain, decoded
 from ...lang.nodes.nodes import Const, Node, Var, postorder, substitute
 from ...lang.nodes.printer import code_text
 from ...records import dataclass
 from ...targets.words import Resolved, from_json as word_from_json
+from .exactly import PLAIN, encoded_option, exactly, known_fields
 from .fields import key_of, unknown_field
 
 if TYPE_CHECKING:
@@ -65,8 +65,8 @@ class Directive:
         if not isinstance(self.stage, str):
             self.mistyped(f"{self.name} is said of a stage, by its name, not of {self.stage!r}")
         given = self.__dict__
-        for name, key, _, check in _known_fields(type(self)):
-            check(self, key, given[name])
+        for name, key, _, f in known_fields(type(self)):
+            f.metadata["check"](self, key, given[name])
 
     @classmethod
     def declared(cls) -> tuple[Field[Any], ...]:
@@ -104,7 +104,7 @@ class Directive:
         return tuple(
             [
                 (key, given[name])
-                for name, key, silent, _ in _known_fields(type(self))
+                for name, key, silent, _ in known_fields(type(self))
                 if given[name] is not None and (silent is MISSING or given[name] != silent)
             ]
         )
@@ -150,7 +150,7 @@ class Directive:
             return self
         made: Any = {
             name: change(given[name])
-            for name, *_ in _known_fields(type(self))
+            for name, *_ in known_fields(type(self))
             if isinstance(given[name], Node)
         }
         return replace(self, **made)
@@ -162,63 +162,19 @@ class Directive:
     @cached_property
     def _encoded(self) -> dict[str, Any]:
         given, found = self.__dict__, {}
-        for name, key, silent, _ in _known_fields(type(self)):
+        for name, key, silent, _ in known_fields(type(self)):
             value = given[name]
             if value is not None and (silent is MISSING or value != silent):
-                found[key] = value if type(value) in _PLAIN else _encoded(value)
+                found[key] = value if type(value) in PLAIN else encoded_option(value)
         return found
 
     @cached_property
     def exactly(self) -> str | None:
-        """The same for equal directives only, in any process; None for one that JSON cannot say,
-        or whose class is not of this package: what that does may be something else tomorrow."""
-        if not _is_ours(type(self)):
-            return None
-        given = self._encoded
-        if not _PLAIN.issuperset(map(type, given.values())) and not _is_plain(given):
-            try:
-                json.dumps(given)
-            except (TypeError, ValueError):
-                return None
-        return repr((self.stage, self.name, given))
+        """The same for equal directives only, in any process; None where no text says that."""
+        return exactly(type(self), self.stage, self._encoded)
 
 
-_PACKAGE = __name__.partition(".")[0]
-
-
-def _is_ours(kind: type[Directive]) -> bool:
-    found = _ours.get(kind)
-    if found is None:
-        found = _ours[kind] = kind.__module__.partition(".")[0] == _PACKAGE
-    return found
-
-
-_ours: dict[type[Directive], bool] = {}
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether JSON can surely say something."""
-    kind = type(value)
-    if kind is list or kind is dict:
-        inside = value if kind is list else value.values()
-        return _PLAIN.issuperset(map(type, inside)) or all(map(_is_plain, inside))
-    return kind in _PLAIN
-
-
-_PLAIN = frozenset((str, int, bool))
 _declared: dict[type[Directive], tuple[Field[Any], ...]] = {}
-_fields: dict[type[Directive], tuple[tuple[str, str, Any, Any], ...]] = {}
-
-
-def _known_fields(kind: type[Directive]) -> tuple[tuple[str, str, Any, Any], ...]:
-    """For each field its name, its name in JSON, with which value it is not written, its check."""
-    found = _fields.get(kind)
-    if found is None:
-        found = _fields[kind] = tuple(
-            (f.name, key_of(f), f.default if f.metadata["hidden"] else MISSING, f.metadata["check"])
-            for f in kind.declared()
-        )
-    return found
 
 
 def from_json(data: Any, symbols: Mapping[str, Node]) -> Directive:
@@ -235,13 +191,6 @@ def from_json(data: Any, symbols: Mapping[str, Node]) -> Directive:
             given = {k: _decoded(name, k, v, symbols) for k, v in options.items()}
             return made(stage, name, given)
     raise LanguageError(f"{data!r} is no directive that to_json wrote")
-
-
-def _encoded(value: Plain) -> Any:
-    """An option as JSON takes it; a number of a machine with the word that it comes from."""
-    if isinstance(value, Resolved):
-        return {"number": int(value), "word": value.word.to_json()}
-    return value if isinstance(value, str | int) else encoded(value)
 
 
 def _decoded(name: str, key: str, value: Any, symbols: Mapping[str, Node]) -> Plain:

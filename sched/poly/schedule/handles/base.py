@@ -53,6 +53,10 @@ class LoopHandle(Suggesting, Shown):
     #: The Func of which each piece has such a loop, if it is a loop of them all.
     func: str | None = field(default=None, compare=False)
 
+    def __init__(self, schedule: Schedule, stage_name: str, name: str, func: str | None = None):
+        # Written out, as directives give back very many.
+        self.__dict__.update(schedule=schedule, stage_name=stage_name, name=name, func=func)
+
     def _called(self) -> str:
         return f"the loop {self.__dict__.get('name', '?')}"
 
@@ -289,7 +293,11 @@ class Handle(Suggesting, Shown):
         for k, v in options.items():
             if isinstance(v, Word) or (type(v) is tuple and not _TEXTS.issuperset(map(type, v))):
                 options[k] = self._number(v, loop)
-        return self._schedule._builder.apply(kind(self.name, **options, span=user_span()))
+        builder = self._schedule._builder
+        known = builder.given(kind, self.name, options)
+        if known is not None:
+            return known
+        return builder.apply(kind(self.name, **options, span=user_span()))
 
 
 _TEXTS = frozenset([str])
