@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from ..lang.errors.errors import LanguageError, ScheduleError
@@ -115,11 +115,13 @@ class _Realisation:
         """Gives each lane of a vector a partial result, which is a Func of its own: its loops over
         lanes are innermost, and so is the axis of lanes in memory. Before that, what threads share
         of a reduction."""
-        for statement, nest in zip(self.statements[d.plan.func], d.nests, strict=True):
+        for statement, nest in self._pairs(d):
             if nest.parts is not None:
                 stage = StageHandle(self.s, statement.name)
                 self._parts[statement.name] = take_apart(stage, statement, nest)
-        for statement, nest in self._nests(d, "lanes"):
+        for statement, nest in self._pairs(d):
+            if nest.plan.template != "lanes":
+                continue
             stage = self._stage(statement.name)
             width = nest.plan.number("lanes") * nest.plan.number("columns")
             if statement.kind == "float reduction" and nest.parts is None:
@@ -141,14 +143,14 @@ class _Realisation:
         if d.plan.at is None and is_inside and len(first.loops) > len(statements[0].loops):
             first.compute_root()  # a reduction in an expression has moved with what it is in
         self._compute_at(statements[0].name, d)
-        for statement, nest in zip(statements, d.nests, strict=True):
+        for statement, nest in self._pairs(d):
             self._give_loops(d, statement, nest)
             if nest.plan.host is not None:
                 self._stage(statement.name).compute_with(*self._loop(nest.plan.host))
         begin = d.spots[0]
         if begin is not d.spot and begin.at is not None:
             self._stage(statements[0].name).compute_at(*self._own_loop(d, begin.at))
-        for statement, nest in zip(statements, d.nests, strict=True):
+        for statement, nest in self._pairs(d):
             if nest.parts is not None:
                 stage = StageHandle(self.s, statement.name)
                 begin_and_end(self.s, self._parts[statement.name], stage, nest)
@@ -182,9 +184,8 @@ class _Realisation:
 
     def _compute_partial_results(self, d: Decided, statement: StatementFacts) -> None:
         """Row by row, so that they are in registers; that of the only row where it is added up."""
-        made = self._partial[d.plan.func]
+        made, stage = self._partial[d.plan.func], self._stage(statement.name)
         if made.ndim > 1:
-            stage = self._stage(statement.name)
             self.s[made].compute_at(stage, stage.loops[-2].name)
         else:
             self._compute_at(made, d)
@@ -192,10 +193,9 @@ class _Realisation:
     def _own_loop(self, d: Decided, place: Place) -> tuple[StageHandle, str]:
         """A loop of the last statement of a Func, as it is called now: those of a host have names
         of their own."""
-        stage, name = self._loop(place)
+        (stage, name), nest = self._loop(place), d.nests[-1]
         if d.plan.host is None:
             return stage, name
-        nest = d.nests[-1]
         return stage, stage.loops[nest.depth(name) - len(nest.loops)].name
 
     def _arrange(
@@ -286,7 +286,7 @@ class _Realisation:
 
     def mark(self, d: Decided) -> None:
         """Says which loops are of vectors, and which are unrolled."""
-        for statement, nest in zip(self.statements[d.plan.func], d.nests, strict=True):
+        for statement, nest in self._pairs(d):
             if nest.plan.template == "lanes":
                 made = self.s[self._partial[d.plan.func]]
                 lane = self._stage(statement.name).loops[-1].name
@@ -316,7 +316,7 @@ class _Realisation:
 
     def accumulate(self, d: Decided) -> None:
         """Gives sums their accumulators, where these are not there yet."""
-        for statement, nest in zip(self.statements[d.plan.func], d.nests, strict=True):
+        for statement, nest in self._pairs(d):
             if nest.accumulates_at is not None:
                 own = statement.name, nest.accumulates_at
                 stage, loop = self._own_loop(d, own)
@@ -324,18 +324,15 @@ class _Realisation:
 
     def share(self, d: Decided) -> None:
         """Says which loops threads share, if there are several."""
-        if self.threads == 1:
-            return
-        for statement, nest in zip(self.statements[d.plan.func], d.nests, strict=True):
+        for statement, nest in self._pairs(d) if self.threads > 1 else ():
             if nest.plan.template == "steps":
                 run_along_diagonals(self._stage(statement.name), nest)
             for x in nest.loops if nest.plan.host is None else ():
                 if x.kind == "parallel":
                     self._stage(statement.name).parallel(x.name)
 
-    def _nests(self, d: Decided, template: str) -> list[tuple[StatementFacts, Nest]]:
-        pairs = zip(self.statements[d.plan.func], d.nests, strict=True)
-        return [(s, n) for s, n in pairs if n.plan.template == template]
+    def _pairs(self, d: Decided) -> Iterable[tuple[StatementFacts, Nest]]:
+        return zip(self.statements[d.plan.func], d.nests, strict=True)
 
 
 def _split(stage: StageHandle, statement: StatementFacts, nest: Nest) -> None:
