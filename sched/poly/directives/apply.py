@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ...records import replace
 from ..placement.placement import with_demands
 from ..state.editing import Editing
 from ..state.record import Directive
 from ..state.state import Edit
-from ..tree.looptree import Seq, produced
+from ..tree.edits import changed
+from ..tree.looptree import Seq, loops_of, produced
 from . import invariants
 
 
@@ -40,7 +41,7 @@ def applied(e: Editing, puts_off: bool = False) -> Edit:
 
 def _gone(e: Editing) -> Mapping[tuple[str, str], Directive]:
     """The loops that are no longer there, by stage and name, each with what replaced it."""
-    before, after = e.state.tree.loop_names, e.tree.loop_names
+    before, after = _names(e.state.tree, e.tree), _names(e.tree, e.state.tree)
     if before == after:
         return e.state.gone
     gone = dict(e.state.gone)
@@ -51,3 +52,11 @@ def _gone(e: Editing) -> Mapping[tuple[str, str], Directive]:
             for name in new:
                 gone.pop((stage, name), None)
     return gone
+
+
+def _names(tree: Seq, other: Seq) -> Mapping[str, Sequence[str]]:
+    """By stage, the names of the loops around it, outermost first, in those nests that another
+    tree does not have."""
+    return {
+        stage.name: [loop.name for loop in loops_of(path)] for path, stage in changed(tree, other)
+    }

@@ -12,7 +12,7 @@ from ...lang.tensors.tensors import Func
 from ..placement.accumulators import copies
 from ..sets.coordinates import is_too_far
 from ..sets.memo import Same
-from ..tree.edits import changed, loops_around, stages
+from ..tree.edits import changed, loops_around, new_roots, stages
 from ..tree.kinds import Kind
 from ..tree.looptree import (
     Accumulator,
@@ -108,11 +108,9 @@ def check_private(e: Editing) -> None:
     on the nest that this is in, on the definitions and on the sizes: where only nests can have
     changed, those that were there before are known to be right."""
     is_same = e.model is e.state.rewritten.model and not e.state.assumptions
-    known = set(map(id, e.before.nests)) if is_same else set()
-    for nest in e.tree.nests:
-        if id(nest) in known or (isinstance(nest, Loop) and not nest.has_accumulators):
-            continue
-        _check_nest(e, nest)
+    for _, nest in new_roots(e.tree, e.before) if is_same else e.tree.roots:
+        if not isinstance(nest, Loop) or nest.has_accumulators:
+            _check_nest(e, nest)
 
 
 def _check_nest(e: Editing, nest: Tree) -> None:

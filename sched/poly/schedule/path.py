@@ -7,7 +7,7 @@ until somebody looks. It is made by carrying out the same directives, which need
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ...cached import cached_property
 from ...garbage import uncollected
@@ -257,19 +257,22 @@ class Place:
         said: the directives, in order, as far as they are made.
     """
 
-    __slots__ = ("_state", "said", "step")
+    __slots__ = ("_is_looked_at", "_state", "said", "step")
 
     def __init__(
         self, step: Step | None, said: tuple[Directive | Given, ...], state: State | None
     ) -> None:
         assert step is not None or state is not None
         self.step, self.said, self._state = step, said, state
+        self._is_looked_at = False
 
     @property
     def records(self) -> tuple[Directive, ...]:
         """The directives, in order, which are made where nobody has looked at them yet."""
-        self.said = made = tuple(map(as_made, self.said))
-        return made
+        if not self._is_looked_at and Given in set(map(type, self.said)):
+            self.said = tuple(map(as_made, self.said))
+        self._is_looked_at = True
+        return cast("tuple[Directive, ...]", self.said)
 
     @property
     def is_made(self) -> bool:

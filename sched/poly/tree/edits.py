@@ -80,15 +80,19 @@ def nests_with(tree: Seq, names: Collection[str]) -> list[Tree]:
 
 def changed(tree: Seq, before: Seq) -> list[tuple[Path, Stage]]:
     """The stages whose nests were not there before."""
-    if tree is before:
-        return []
-    known = set(map(id, before.nests))
     return [
         ((*path, *inside), stage)
-        for path, nest in tree.roots
-        if id(nest) not in known
+        for path, nest in new_roots(tree, before)
         for inside, stage in leaves(nest)
     ]
+
+
+def new_roots(tree: Seq, before: Seq) -> list[tuple[Path, Tree]]:
+    """What stands at the root that was not there before, with the paths to it."""
+    if tree is before:
+        return []
+    new = tree.numbers.keys() - before.numbers.keys()
+    return [tree.roots[k] for k in sorted(tree.numbers[x] for x in new)]
 
 
 def loops_around(tree: Seq, name: str) -> tuple[At, ...]:

@@ -191,16 +191,23 @@ class Seq:
         return found
 
     @cached_property
+    def numbers(self) -> Mapping[int, int]:
+        """By the id of what stands at the root, its number among `nests`."""
+        return {id(nest): k for k, nest in enumerate(self.nests)}
+
+    @cached_property
     def by_name(self) -> Mapping[str, tuple[Path, Stage]]:
         """The first stage of each name, with its path."""
-        return {found[1].name: found for found in reversed(self.leaves)}
+        return _ByName(self)
 
     @cached_property
     def produced(self) -> list[tuple[Path, Produce]]:
         """What is computed at loops, each with the path to it."""
         found: list[tuple[Path, Produce]] = []
         for path, nest in self.roots:
-            found += [((*path, *inside), node) for inside, node in produced(nest)]
+            below = nest.produced if type(nest) is Loop else produced(nest)
+            if below:
+                found += [((*path, *inside), node) for inside, node in below]
         return found
 
     @cached_property
@@ -225,16 +232,38 @@ class Seq:
     @cached_property
     def loop_names(self) -> Mapping[str, tuple[str, ...]]:
         """By stage, the names of the loops around it, outermost first."""
-        found: dict[str, tuple[str, ...]] = {}
-        for nest in self.nests:
-            if isinstance(nest, Loop):
-                found.update(nest.loop_names)
-            else:
-                found.update(
-                    (stage.name, tuple([x.name for x in loops_of(path)]))
-                    for path, stage in leaves(nest)
-                )
-        return found
+        return {stage.name: tuple([x.name for x in loops_of(path)]) for path, stage in self.leaves}
+
+
+class _ByName(Mapping[str, "tuple[Path, Stage]"]):
+    """The stages of a tree, each of which is looked for in its nest alone: a directive changes one
+    of hundreds, and asks for a few stages."""
+
+    def __init__(self, tree: Seq) -> None:
+        self._roots = tree.roots
+        self._found: dict[str, tuple[Path, Stage]] = {}
+
+    def __getitem__(self, name: str) -> tuple[Path, Stage]:
+        if name not in self._found:
+            self._found[name] = self._looked_for(name)
+        return self._found[name]
+
+    def _looked_for(self, name: str) -> tuple[Path, Stage]:
+        for path, nest in self._roots:
+            if type(nest) is Loop and name not in nest.loop_names:
+                continue
+            for inside, stage in leaves(nest):
+                if stage.name == name:
+                    return (*path, *inside), stage
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(
+            dict.fromkeys(stage.name for _, nest in self._roots for _, stage in leaves(nest))
+        )
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 Tree = Loop | Stage | Alloc | Produce | Accumulator | Seq

@@ -112,7 +112,7 @@ def test_nothing_is_said_of_what_a_model_has_chosen(given: list[warnings.Warning
     f = ps.Func("f", (m, n))
     a = ps.Input("a", ps.float32, (n, m))
     f[i, j] = a[j, i]
-    s = ps.Schedule.auto(f, sizes={"n": 512, "m": 512})
+    s = ps.Schedule.auto(f, sizes={"n": 512, "m": 512}, threads=2)
     assert s.chosen == len(s.directives) > 0
     again = s.for_target("x86-64-v3")
     assert again.chosen == len(again.directives)

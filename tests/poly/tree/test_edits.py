@@ -8,6 +8,7 @@ import polysched as ps
 from polysched.poly.tree.edits import (
     map_children,
     map_stages,
+    new_roots,
     stages,
     with_storage,
     without_storage,
@@ -127,3 +128,27 @@ def test_hundreds_of_stages_are_stored_and_moved() -> None:
     s["f200"].compute_root()
     s["f200"].compute_at(s["f201"], "i")
     assert depth(s) == 6  # storage, a loop, storage, what is computed there, its loop, a stage
+
+
+def test_stages_are_found_by_name_as_among_all_of_them() -> None:
+    """In storage, in loops and at the root, and what is computed at a loop."""
+    s = ps.Schedule(chain(4))
+    for func in s.funcs[:-1]:
+        s[func].compute_root()
+    s[s.funcs[0]].compute_at(s[s.funcs[1]], "i")
+    found, whole = s.tree.by_name, s.tree
+    for path, stage in reversed(leaves(whole)):
+        assert found[stage.name] == (path, stage)
+    assert list(found) == list(dict.fromkeys(stage.name for _, stage in leaves(whole)))
+    assert len(found) == len(list(found))
+    assert found.get("nowhere") is None
+
+
+def test_what_is_new_at_the_root_is_known_by_what_was_there() -> None:
+    whole = tree()
+    first = leaves(whole)[0][1]
+    assert new_roots(whole, whole) == []
+    assert [nest for _, nest in new_roots(whole, Seq(()))] == whole.nests
+    made = map_stages(whole, lambda s: replace(s, part="'") if s is first else s)
+    assert [path for path, _ in new_roots(made, whole)] == [made.roots[0][0]]
+    assert [nest for _, nest in new_roots(whole, made)] == [whole.nests[0]]
