@@ -237,10 +237,11 @@ class Candidates:
     def _pieces(self, s: StatementFacts, extent: int) -> list[int]:
         """How many elements of a row threads may take at a time: few, many, or each thread an equal
         part in full tiles. The longer they are, the more is fetched ahead of its use."""
+        if self.threads == 1:
+            return [BESIDE_OTHERS, CHUNK]
         tile = self._lanes(s) * max(self.effort.columns)
         equal = ceil(extent / (tile * self.threads)) * tile
-        pieces = (CHUNK, *([equal] if self.threads > 1 else []))
-        return [BESIDE_OTHERS, *(x for x in sorted({*pieces}) if BESIDE_OTHERS < x < extent)]
+        return [BESIDE_OTHERS, *(x for x in sorted({CHUNK, equal}) if BESIDE_OTHERS < x < extent)]
 
     def _shared(
         self,

@@ -28,6 +28,9 @@ are written past the caches (1); whether the innermost two loops are one, of vec
 many iterations of the outermost loop tiles have, and along which loops, a bit for each (0 for
 none)."""
 
+FEW_ROWS = 8
+"""So many rows read an operand where it lies in less time than it takes to copy it for them."""
+
 AGAIN = 8
 """How often an array must be read to be worth a copy."""
 
@@ -162,7 +165,7 @@ class Templates:
         be read too, but for that of the rows."""
         s = self.statement
         sums = [k for k, x in enumerate(s.loops) if x.is_reduction]
-        if len(sums) != 1 or {NONE, sums[0]} & {vector, jam}:
+        if len(sums) != 1 or {NONE, sums[0]} & {vector, jam} or self.extents[jam] <= FEW_ROWS:
             return None
         found = [a for a in s.accesses if not a.is_write and a.strides[jam] == 0]
         found = [a for a in found if _moves(a, vector) and _moves(a, sums[0])]

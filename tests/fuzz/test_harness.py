@@ -170,7 +170,7 @@ def _blurred() -> ps.Schedule:
     return s
 
 
-def _tried(seeds: range) -> Counter[tuple[str, bool]]:
+def _count_of(seeds: range) -> Counter[tuple[str, bool]]:
     """How often each placement is accepted, and how often it is refused."""
     counts: Counter[tuple[str, bool]] = Counter()
     for seed in seeds:
@@ -189,7 +189,7 @@ def _tried(seeds: range) -> Counter[tuple[str, bool]]:
 
 @pytest.mark.slow
 def test_most_placements_are_accepted() -> None:
-    counts = _tried(range(60))
+    counts = _count_of(range(60))
     assert {name for name, _ in counts} >= {name for _, name in placements.WEIGHTS} - {"store_at"}
     assert sum(v for (_, accepted), v in counts.items() if accepted) > 40
 

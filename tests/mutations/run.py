@@ -1470,7 +1470,7 @@ FAULTS = (
     ),
     Fault(
         "of several conditions the first does not hold where not all do",
-        "codegen/passes/hoist_conditions.py", "    if len(found) == 1:\n", "    if found:\n",
+        "codegen/passes/hoist_conditions.py", "len(found) == 1 and found[0] in", "found[0] in",
         MEANING,
     ),
     Fault(

@@ -60,7 +60,7 @@ class _Digester:
                 return _hash("other", type(value).__name__)
 
     def _fields(self, value: Any) -> bytes:
-        named = (f.name for f in fields(value) if f.name not in _OF_PROFILES)
+        named = (f.name for f in fields(value) if f.init and f.name not in _OF_PROFILES)
         return _hash(*(self.of(getattr(value, name)) for name in named))
 
 

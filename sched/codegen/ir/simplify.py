@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from ...lang.nodes.nodes import Const, Node, Op, leaves_below
+from ...lang.nodes.nodes import Const, Node, Op, has_below, leaves_below, postorder
 from ...poly.sets.simplify import simpler, truth
 from ...records import replace
 from .ir import If, Load, Seq, Stmt, Store, Stores, children, dtype_of, map_children
@@ -61,6 +61,12 @@ def general(stmt: Stmt, known: set[Node]) -> Stmt:
     if isinstance(stmt, If) and stmt.choice and not known.isdisjoint(conjuncts(stmt.condition)):
         return stmt.otherwise or Seq(())
     return map_children(stmt, lambda s: general(s, known))
+
+
+def two_sided(roots: Iterable[Node]) -> frozenset[Node]:
+    """The conditions of selects that read something where these fail."""
+    selects = [n for n in postorder(*roots) if isinstance(n, Op) and n.op == "select"]
+    return frozenset(n.operands[0] for n in selects if has_below(Load, n.operands[2]))
 
 
 def pruned(stmt: Stmt) -> Stmt:

@@ -14,11 +14,11 @@ and x % n is x in all of them if 0 <= x < n is so in the first and in the last o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import count
 
 from ...lang.nodes import index as ix
-from ...lang.nodes.nodes import Node, Op, Var, has_below, integer, postorder, replaced_all
+from ...lang.nodes.nodes import Node, Op, Var, integer, postorder, replaced_all
 from ...poly.sets.borders import NEGATED, at_borders
 from ...poly.sets.lane_offsets import LaneOffsets
 from ...poly.sets.lanes import (
@@ -35,7 +35,7 @@ from ...poly.sets.simplify import FALSE, TRUE, truth
 from ..ir.inequalities import compatible, strongest
 from ..ir.ir import If, Lanes, Load, Module, Stmt, Stores, expressions
 from ..ir.rewrite import map_module
-from ..ir.simplify import assuming, folded
+from ..ir.simplify import assuming, folded, two_sided
 from .border_loads import is_independent, loaded_together, one_by_one
 
 
@@ -122,7 +122,7 @@ class _Known:
         waiting = [*reversed(expressions(stmt))]
         self.far = far
         self._fails = at_borders(waiting, lanes.var, places) | far
-        self._two_sided = _two_sided(waiting) - self._fails
+        self._two_sided = two_sided(waiting) - self._fails
         #: Conditions that are assumed to hold, where something else is read than where they fail.
         self.sides: frozenset[Node] = frozenset()
         while waiting:
@@ -150,7 +150,8 @@ class _Known:
         live = self._live(node)
         if len(live) < len(node.args):
             self._done[node] = self._done[live[-1]]
-            self.sides |= self._two_sided & {live[0]}
+            if isinstance(live[0], Op) and live[0].op in FAILS_LESS:
+                self.sides |= self._two_sided & {live[0]}
             return
         made = folded(node.with_args(tuple(self._done[a] for a in node.args)))
         key = (made, is_place, fails := node in self._fails, self._numbers)
@@ -197,13 +198,6 @@ class _Known:
         at = ix.add(self.lanes.lo, integer(last * self.lanes.step))
         x, y = replaced_all((a, b), {self.lanes.var: at})
         return ix.compare(op, x, y)
-
-
-def _two_sided(roots: Iterable[Node]) -> frozenset[Node]:
-    """The comparisons in which selects read something else where they fail."""
-    selects = [n for n in postorder(*roots) if isinstance(n, Op) and n.op == "select"]
-    far = [n.operands[0] for n in selects if has_below(Load, n.operands[2])]
-    return frozenset(n for n in far if isinstance(n, Op) and n.op in FAILS_LESS)
 
 
 def _places(stmt: Stores) -> set[Node]:

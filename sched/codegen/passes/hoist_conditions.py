@@ -39,11 +39,12 @@ from ..ir.ir import (
     Stmt,
     Store,
     Stores,
+    expressions,
     map_children,
     walk,
 )
 from ..ir.rewrite import map_buffers
-from ..ir.simplify import assuming, chosen, conjuncts, general
+from ..ir.simplify import assuming, chosen, conjuncts, general, two_sided
 
 MOST = 400
 """What has so many statements inside is not copied."""
@@ -230,9 +231,14 @@ def _versions(stmt: Stmt, found: Sequence[Node]) -> Stmt:
     if condition is None:
         return fast
     slow = general(stmt, set(found))
-    if len(found) == 1:
-        slow = assuming(slow, {found[0]: FALSE})
+    if len(found) == 1 and found[0] in _two_sided(slow):
+        # No choice: what is done otherwise is right there alone.
+        return If(condition, fast, assuming(slow, {found[0]: FALSE}))
     return If(condition, fast, _versions(slow, _choices(slow)), choice=True)
+
+
+def _two_sided(stmt: Stmt) -> frozenset[Node]:
+    return two_sided(root for s in walk(stmt) for root in expressions(s))
 
 
 def _choices(stmt: Stmt) -> list[Node]:

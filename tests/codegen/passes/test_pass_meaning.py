@@ -164,5 +164,10 @@ def test_other_copies_stay(case: str) -> None:
 
 def test_where_not_all_conditions_of_a_loop_hold_any_of_them_may() -> None:
     """n is 1: of 0 < n and 1 < n one holds."""
-    parts = tuple(If(lt(c, n), store(x, add(v, 4 * c), integer(7))) for c in range(2))
-    same(hoist_conditions, loop(v, 0, 4, Seq(parts)))
+
+    def read(c: int) -> Stmt:
+        """x[v + 4 * c] = select(c < n, y[0], y[7]) where c < n"""
+        chosen = ix.select(lt(c, n), load(y, 0), load(y, 7))
+        return If(lt(c, n), store(x, add(v, 4 * c), chosen))
+
+    same(hoist_conditions, loop(v, 0, 4, Seq((read(0), read(1)))), y=[5] + [0] * 6 + [9])

@@ -183,6 +183,8 @@ def test_what_is_done_at_an_end_of_a_loop_is_in_a_loop_of_its_own() -> None:
           for j.1' in [0, min(m, 1)):
             if j.1' == 0:
               f[i, 0] = 0
+            if j.1' >= 1:
+              f[i, j.1'] = 2 * x[i, j.1']
           for j in [min(m, 1), m):
             f[i, j] = 2 * x[i, j]
         """,
@@ -196,6 +198,8 @@ def test_what_is_done_at_an_end_of_a_loop_is_in_a_loop_of_its_own() -> None:
           for j.1' in [max(min(m, -1 + m), 0), m):
             if j.1' + 1 == m:
               f[i, m - 1] = 0
+            if m >= j.1' + 2:
+              f[i, j.1'] = 2 * x[i, j.1']
         """,
     )  # fmt: skip
 
