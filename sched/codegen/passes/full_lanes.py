@@ -19,7 +19,7 @@ from itertools import count
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Op, Var, integer, postorder, replaced_all
-from ...poly.sets.borders import NEGATED, at_borders
+from ...poly.sets.borders import NEGATED, at_borders, fails_at_beginning
 from ...poly.sets.lane_offsets import LaneOffsets
 from ...poly.sets.lanes import (
     CHOSEN,
@@ -122,7 +122,11 @@ class _Known:
         waiting = [*reversed(expressions(stmt))]
         self.far = far
         self._fails = at_borders(waiting, lanes.var, places) | far
-        self._two_sided = two_sided(waiting) - self._fails
+        self._two_sided = {
+            x
+            for x in two_sided(waiting) - self._fails
+            if isinstance(x, Op) and x.op in FAILS_LESS and not fails_at_beginning(x, lanes.var)
+        }
         #: Conditions that are assumed to hold, where something else is read than where they fail.
         self.sides: frozenset[Node] = frozenset()
         while waiting:
@@ -150,8 +154,8 @@ class _Known:
         live = self._live(node)
         if len(live) < len(node.args):
             self._done[node] = self._done[live[-1]]
-            if isinstance(live[0], Op) and live[0].op in FAILS_LESS:
-                self.sides |= self._two_sided & {live[0]}
+            if live[0] in self._two_sided:
+                self.sides |= {live[0]}
             return
         made = folded(node.with_args(tuple(self._done[a] for a in node.args)))
         key = (made, is_place, fails := node in self._fails, self._numbers)

@@ -95,3 +95,10 @@ def _is_border(node: Node, var: Var) -> bool:
     if op in ("lt", "le"):
         return limit is not None and limit <= FEW
     return limit is None
+
+
+def fails_at_beginning(comparison: Op, var: Var) -> bool:
+    """Whether a comparison fails for the first few indices of an axis alone."""
+    is_fixed = any(ix.constant(x) is not None for x in comparison.operands)
+    opposite = Op(NEGATED[comparison.op], comparison.operands, comparison.type)
+    return is_fixed and _is_border(opposite, var)

@@ -142,6 +142,13 @@ def test_the_border_of_an_axis_has_no_version_of_full_vectors(other: ps.Expr) ->
     assert len(plain(until(full_lanes, vectorised(f)))) == 1
 
 
+@pytest.mark.parametrize("inside", [i >= 1, i > 0, i > 3])
+def test_nor_has_its_beginning(inside: ps.Expr) -> None:
+    x, f = ps.Input("x", ps.float32, (n,)), ps.Func("f", (n,))
+    f[i] = ps.select(inside, x[ps.maximum(i - 1, 0)], x[n - 1])
+    assert len(plain(until(full_lanes, vectorised(f)))) == 1
+
+
 def test_what_reads_nothing_on_the_far_side_has_no_version() -> None:
     x, f = ps.Input("x", ps.float32, (n,)), ps.Func("f", (n + m,))
     f[i] = ps.select(i < n, x[i], 0.0)

@@ -152,3 +152,10 @@ def test_what_is_new_at_the_root_is_known_by_what_was_there() -> None:
     made = map_stages(whole, lambda s: replace(s, part="'") if s is first else s)
     assert [path for path, _ in new_roots(made, whole)] == [made.roots[0][0]]
     assert [nest for _, nest in new_roots(whole, made)] == [whole.nests[0]]
+
+
+def test_a_stage_is_looked_for_in_its_own_nest() -> None:
+    """Not among all stages, of which there are hundreds."""
+    whole = Seq(ps.Schedule(chain(4)).tree.body)
+    assert whole.by_name["f3"][1].name == "f3"
+    assert "leaves" not in vars(whole)
