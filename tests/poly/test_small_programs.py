@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
+import pytest
 from counting import operations
 
 import polysched as ps
@@ -31,6 +32,7 @@ def sparsely_updated() -> ps.Func:
     return last
 
 
+@pytest.mark.slow
 def test_updates_whose_regions_have_many_existentials() -> None:
     """The bounds of their Vars were of 64 pieces with up to 16 existentials each: to list the
     schedule took isl 8 million operations, and a split was not proven in 20 seconds."""
