@@ -58,19 +58,8 @@ class Generals:
         """
         key = id(instance), covered, id(sources), id(own), absent
         known = self._known.get(key)
-        if known is None:
-            made = self._made(instance, covered, sources, own, absent)
-            known = self._known[key] = made, (instance, sources, own)
-        return known[0]
-
-    def _made(
-        self,
-        instance: lp.Instance,
-        covered: frozenset[Node],
-        sources: Storage,
-        own: Storage,
-        absent: frozenset[Buffer],
-    ) -> General:
+        if known is not None:
+            return known[0]
         d = instance.definition
         guard = conjunction(ix.conjunction(instance.tests(covered)), instance.guard)
         test = () if guard is None else (guard,)
@@ -79,7 +68,9 @@ class Generals:
         convert = Converter(sources, instance.safe, roots, given, absent)
         counts = _zero_divisors(convert, roots) if self.checks else []
         nodes = (*map(convert, roots), *map(convert, counts))
-        return General(roots, convert, nodes, guard is not None)
+        made = General(roots, convert, nodes, guard is not None)
+        self._known[key] = made, (instance, sources, own)
+        return made
 
 
 def _zero_divisors(convert: Converter, roots: tuple[Node, ...]) -> list[Node]:

@@ -16,7 +16,7 @@ ABSENT: dict[str, str] = {
     **dict.fromkeys(("RDom", "reduce_axis"), "k, l = ps.rdom('k l', (0, n), (0, m))"),
     **dict.fromkeys(
         ("concat", "concatenate", "hstack", "stack", "vstack"),
-        "c[i] = ps.select(i < n, a[ps.clip(i, 0, n - 1)], b[ps.clip(i - n, 0, m - 1)])",
+        "c[i] = ps.select(i < n, a[i], b[i - n])",
     ),
     **dict.fromkeys(
         ("flip", "permute", "reshape", "transpose"), "indices say it: b[i, j] = a[j, i]"
