@@ -27,8 +27,9 @@ LIMITS = {
     "best peer does.",
     "softmax, fast": "It reads and writes each element once, the next row ahead: `of peak` is the "
     "share of what memory gives.",
-    "attention, fast": "It takes hardly less time than the exact one: its two products do not "
-    "change, and exponentials are a small part.",
+    "attention, fast": "Its two products do not change: `of peak` counts them alone, so that the "
+    "rest of all that there is would not bring a tenth where they take nine. Exponentials are "
+    "on the same ports, and a fast one has eight operators there.",
     "product of f32": "It has the schedule of `sgemm 1024`, and takes as long.",
     "layer norm": "It reads and writes each element once: `of peak` is the share of what memory "
     "gives. Its sums are in any order already, so that its bits are not what limits it. Where the "
@@ -38,7 +39,7 @@ LIMITS = {
     "for a sigmoid with an error below 1 ULP, on the two ports that do them, with either level "
     "alike. One thread has twice as much to do for the same memory, and so is further behind than "
     "two. Halide's `fast_exp` has fewer operators and is less exact, and so has the case with "
-    "`ps.fast_exp`, which is ahead.",
+    "`ps.fast_exp2`, which is ahead.",
     "GELU with bias, fast": "It reads and writes each element once, and with AVX-512 takes hardly "
     "longer than an addition of the bias alone, which moves as much. Without it, its operators.",
     "LSTM": "Half of the time of one thread are rows by matrices: each step loads 1 MiB of weights "

@@ -99,6 +99,7 @@ _ALL = (
     Function("trunc", -1e4, 1e4),
     Function("rint", -1e4, 1e4),
     Function("fast_exp", -80, 80, "exp"),
+    Function("fast_exp2", -100, 100, "exp2"),
     Function("fast_log", 1e-6, 1e6, "log"),
     Function("fast_tanh", -5, 5, "tanh"),
     Function("fast_sigmoid", -20, 20, "sigmoid"),

@@ -112,7 +112,7 @@ CASES: dict[str, Case] = {
     "lgamma": Case(_gammaln, _log_of_gamma, _SPECIAL, absolute=(-2.0, -54)),
     "hypot": Case(np.hypot, mpmath.hypot, _NEAR, arity=2, partner=_near_it),
 }
-for _name in ("exp", "log", "tanh", "sigmoid", "rsqrt", "erf"):
+for _name in ("exp", "exp2", "log", "tanh", "sigmoid", "rsqrt", "erf"):
     CASES[f"fast_{_name}"] = replace(CASES[_name], is_fast=True)
 EXACT = [name for name, case in CASES.items() if not case.is_fast]
 

@@ -134,6 +134,8 @@ def near_zeros(at: int, constant: float) -> Quotient:
 FITS: dict[str, Fit | Quotient] = {
     "fast_exp, float32": power_of_e(4, np.float32),
     "fast_exp, float64": power_of_e(9),
+    "fast_exp2, float32": power_of_2(4, np.float32),
+    "fast_exp2, float64": power_of_2(9),
     "fast_log, float32": series_of_log(),
     "fast_log, float64": Fit(lambda z: (2 - 2 * _artanh(z)) / z, lambda z: z / 2, 0, _S, 6),
     "fast_tanh, float32": odd_quotient(tanh, mpf("9.02"), 4, 4, np.float32),

@@ -39,7 +39,7 @@ _FUNCTIONS = (
     "sqrt", "exp", "log", "tanh", "sigmoid", "rsqrt", "sign",
     "exp2", "expm1", "sinh", "cosh", "log2", "log10", "log1p",
     "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "cbrt",
-    "fast_exp", "fast_log", "fast_tanh", "fast_sigmoid", "fast_rsqrt", "fast_erf",
+    "fast_exp", "fast_exp2", "fast_log", "fast_tanh", "fast_sigmoid", "fast_rsqrt", "fast_erf",
     "erf", "erfc", "gamma", "lgamma",
 )  # fmt: skip
 _OF_TWO_FLOATS = (

@@ -43,8 +43,15 @@ def layer_norm_rows(epsilon: float = 1e-5) -> ps.Func:
     return Y
 
 
-def multi_head_attention(exp: Callable[[ps.Expr], ps.Expr] = ps.exp) -> ps.Func:
-    """softmax(Q K^T / sqrt(d)) V for each head, the weights by inline reductions."""
+def multi_head_attention(
+    exp: Callable[[ps.Expr], ps.Expr] = ps.exp, unit: float | None = None
+) -> ps.Func:
+    """softmax(Q K^T / sqrt(d)) V for each head, the weights by inline reductions.
+
+    Args:
+        exp: what makes weights of scores.
+        unit: what scores are multiplied by beside 1 / sqrt(d), where `exp` has another base.
+    """
     s, n, m, d = ps.sizes("s n m d")
     Q = ps.Input("Q", ps.float32, (s, n, d))
     K = ps.Input("K", ps.float32, (s, m, d))
@@ -52,8 +59,11 @@ def multi_head_attention(exp: Callable[[ps.Expr], ps.Expr] = ps.exp) -> ps.Func:
     h, i, j, c = ps.vars("h i j c")
     k, r = ps.RVar("k", 0, d), ps.RVar("r", 0, m)
 
+    factor = ps.rsqrt(ps.cast(ps.float32, d))
+    if unit is not None:
+        factor = factor * unit
     score, weight = ps.Func("score"), ps.Func("weight")
-    score[h, i, j] = ps.sum(Q[h, i, k] * K[h, j, k], k) * ps.rsqrt(ps.cast(ps.float32, d))
+    score[h, i, j] = ps.sum(Q[h, i, k] * K[h, j, k], k) * factor
     weight[h, i, j] = exp(score[h, i, j] - ps.max(score[h, i, r], r))
     O = ps.Func("O", (s, n, d))
     O[h, i, c] = ps.sum(weight[h, i, r] * V[h, r, c], r) / ps.sum(weight[h, i, r], r)

@@ -16,6 +16,7 @@ Array = np.ndarray[Any, Any]
 BOUNDS = {
     "fast_erf": (6.0, 8.0),
     "fast_exp": (2.5, 3.5),
+    "fast_exp2": (2.5, 3.5),
     "fast_log": (1.2, 2.5),
     "fast_rsqrt": (1.3, 1.3),
     "fast_sigmoid": (3.6, 4.2),
@@ -24,6 +25,7 @@ BOUNDS = {
 TRUE = {
     "fast_erf": scipy.special.erf,
     "fast_exp": np.exp,
+    "fast_exp2": np.exp2,
     "fast_log": np.log,
     "fast_rsqrt": lambda x: 1 / np.sqrt(x),
     "fast_sigmoid": scipy.special.expit,
@@ -106,6 +108,8 @@ def test_ends_of_the_range(compiled: tuple[ps.DType, ps.Kernel]) -> None:
     x = np.array([low, high, -high], info.dtype)
     found = called(compiled, x)
     assert found["fast_exp"].tolist() == [0.0, np.inf, 0.0]
+    ends = [info.minexp - 0.6, info.maxexp - 0.4, info.maxexp + 9.0, 1 - info.maxexp, -info.maxexp]
+    assert called(compiled, ends)["fast_exp2"].tolist() == [0.0, np.inf, np.inf, 0.0, 0.0]
     assert found["fast_sigmoid"][1:].tolist() == [1.0, 0.0]
     denormal = called(compiled, [info.smallest_subnormal, -info.smallest_subnormal])
     np.testing.assert_array_equal(denormal["fast_log"], [-np.inf, np.nan])

@@ -31,6 +31,7 @@ KNOWN = {
     "log2, float32": math_single._SERIES_2,
     "cbrt": tables.CUBE_ROOT,
     "fast_exp, float32": math_fast._EXP[float32],
+    "fast_exp2, float32": math_fast._EXP2[float32],
     "fast_tanh, float32": sum(math_fast._TANH[float32][1:], ()),
     "log in two parts": math_doubles._ARTANH,
     "erfc, float32": math_erf._TAILS[float32].above + math_erf._TAILS[float32].below,
@@ -42,6 +43,7 @@ KNOWN = {
 LARGER = {
     "cbrt": 2.0**-14,
     "fast_exp, float32": 2.0**-23,
+    "fast_exp2, float32": 2.0**-23,
     "fast_tanh, float32": 2.0**-24,
 }
 

@@ -5,6 +5,7 @@ few instructions, most of them as they should. Where results would be denormal t
 arguments that are denormal count as 0 for `fast_log` and `fast_rsqrt`.
 
     fast_exp       0 where 2**n would not be a normal number, inf where n would be beyond
+    fast_exp2      likewise
     fast_log       -inf below the smallest normal number, NaN below 0
     fast_rsqrt     inf below the smallest normal number, NaN below 0
     fast_sigmoid   by `fast_exp`
@@ -52,6 +53,18 @@ _EXP: dict[DType, tuple[float, ...]] = {
         0.49999999999998324, 0.1666666666661151, 0.04166666666813658, 0.008333333370893892,
         0.001388888851635904, 0.00019841185199878905, 2.480193142777956e-05,
         2.763500762660958e-06, 2.7476950714902134e-07,
+    ),
+}  # fmt: skip
+
+#: c[k] of 2**r = 1 + r log(2) + r**2 (c[0] + c[1] r + ...), |r| <= 1/2.
+_EXP2: dict[DType, tuple[float, ...]] = {
+    float32: (
+        0.24022281169891357, 0.055505599826574326, 0.009669739753007889, 0.0013300325954332948,
+    ),
+    float64: (
+        0.24022650695909264, 0.05550410866463777, 0.009618129107968333, 0.001333355820655629,
+        0.00015403529979543743, 1.5252668715474275e-05, 1.3215670481918395e-06,
+        1.0206784373195399e-07, 7.034284140132287e-09,
     ),
 }  # fmt: skip
 
@@ -148,6 +161,18 @@ def _power(x: Term, sign: float) -> tuple[Term, Term]:
     return fma(fma(q, r, sign), r, 1.0), power_of_two(bits(shifted))
 
 
+def fast_exp2(x: Term) -> Term:
+    """As `_power`, but that what is left of x beside n has no error."""
+    f = x.dtype.format
+    x = at_least(at_most(x, f.bias + 1.0), -f.bias)
+    shifter = 1.5 * 2.0**f.mantissa + f.bias
+    shifted = x + shifter
+    r = x - (shifted - shifter)
+    first, _ = for_type(_LN2, x.dtype)
+    q = fma(polynomial(r, for_type(_EXP2, x.dtype)), r, first)
+    return fma(q, r, 1.0) * power_of_two(bits(shifted))
+
+
 def fast_sigmoid(x: Term) -> Term:
     p, scale = _power(x, -1.0)
     return 1.0 / fma(p, scale, 1.0)
@@ -205,6 +230,7 @@ Function = Callable[[Term], Term]
 _LOGS: dict[DType, Function] = {float32: _log32, float64: _log64}
 FUNCTIONS: dict[str, Function] = {
     "fast_exp": fast_exp,
+    "fast_exp2": fast_exp2,
     "fast_log": fast_log,
     "fast_tanh": _quotient(_TANH),
     "fast_sigmoid": fast_sigmoid,

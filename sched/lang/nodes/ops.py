@@ -119,10 +119,10 @@ OPS: dict[str, OpInfo] = {
     **dict.fromkeys(("exp2", "expm1", "sinh", "cosh"), OpInfo(1, "float")),
     **dict.fromkeys(("log2", "log10", "log1p"), OpInfo(1, "float")),
     **dict.fromkeys(
-        ("fast_exp", "fast_log", "fast_tanh", "fast_sigmoid", "fast_rsqrt", "fast_erf"),
+        ("fast_exp", "fast_exp2", "fast_log", "fast_tanh", "fast_sigmoid", "fast_rsqrt"),
         OpInfo(1, "float"),
     ),
-    **dict.fromkeys(("erf", "erfc", "gamma", "lgamma"), OpInfo(1, "float")),
+    **dict.fromkeys(("fast_erf", "erf", "erfc", "gamma", "lgamma"), OpInfo(1, "float")),
     **dict.fromkeys(("sin", "cos", "tan", "arcsin", "arccos", "arctan"), OpInfo(1, "float")),
     **dict.fromkeys(("arcsinh", "arccosh", "arctanh", "cbrt"), OpInfo(1, "float")),
     "arctan2": OpInfo(2, "float"),
