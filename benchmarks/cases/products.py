@@ -43,6 +43,7 @@ def packed(
         c.compute_at(u, loops[-1])
         u.accumulate_at(loops[-1])
         b = s[u.stage("B", at="jb", layout=("jo", "k", "ji"), pad=True)]
+        b.reorder("k", "jo", "ji")  # along rows of B, as far as the panels of a pass go
         for stage, lane in ((u, "ji"), (b, "ji"), (c, "j")):
             stage.vectorize(lane, ps.native).unroll(lane)
         u.unroll("ii").unroll("k", depth).parallel("jb")
