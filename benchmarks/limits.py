@@ -18,8 +18,8 @@ FAST = {"softmax, fast": 1.1, "GELU with bias, fast": 1.1, "attention, fast": 1.
 
 PANELS = (
     "The loop over k is multiply-adds at their peak, 12 beside 2 loads and 6 broadcasts without "
-    "AVX-512. What is missing are the copies of panels of B, some 4% of the time, which a profile "
-    "shows by themselves. Runs differ by about as much."
+    "AVX-512. What is missing are the copies of panels of B, as a profile shows. Runs differ by "
+    "about as much."
 )
 """That of products which are copied into panels."""
 
@@ -40,8 +40,8 @@ LIMITS = {
     "change, and exponentials are a small part.",
     "product of f32": "It has the schedule of `sgemm 1024`, and takes as long.",
     "harris": "Additions: three sums of nine products each, in the order that is written, 26 for a "
-    "vector of pixels on the two ports that add, beside multiplications on two others. Peers make "
-    "multiply-adds of them, which round otherwise, and have both kinds of ports alike busy. "
+    "vector of pixels on the two ports that add, beside multiplications on two others. Peers may "
+    "make multiply-adds of them, which round otherwise. "
     "Without AVX-512 three rows of sums are more than 16 registers hold.",
     "layer norm": "It reads and writes each element once: `of peak` is the share of what memory "
     "gives. Its sums are in any order already, so that its bits are not what limits it. Where the "
