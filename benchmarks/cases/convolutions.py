@@ -28,9 +28,10 @@ def copied(s: ps.Schedule, u: Any, *layout: str) -> None:
     w.vectorize(layout[-1], ps.native)
 
 
-def relu_tiles(s: ps.Schedule, pixels: int = 2, depth: int = 4) -> None:
+def relu_tiles(s: ps.Schedule, pixels: int = 3, depth: int = 4) -> None:
     """A tile of filters by pixels of some rows in registers, and what is done with it follows at
-    once. An image with its border is in the second cache. Images on threads.
+    once. An image with its border is in the second cache. Images on threads. Two rows with three
+    pixels each leave less over at the borders of layers than three rows with two.
 
     Args:
         depth: channels in one iteration, which moves the addresses of all pixels once.
@@ -52,10 +53,12 @@ def relu_tiles(s: ps.Schedule, pixels: int = 2, depth: int = 4) -> None:
 
 def pixel_tiles(s: ps.Schedule, pixels: int = 2, depth: int = 4) -> None:
     """The same of each pixel by itself: a panel of filters stays in the first cache, and meets all
-    pixels of some rows. It has three vectors at least, where registers are few."""
+    pixels of some rows. It has three vectors at least, where registers are few, and two rows at
+    most, which leave none over in layers of even height: a tile of less at a border costs more than
+    a larger one saves."""
     o, u = s["O"], s["O"].update(0)
     filters = ps.tile_columns.at_least(3 * ps.native)
-    rows = ps.tile_rows * ps.tile_columns // filters // pixels
+    rows = (ps.tile_rows * ps.tile_columns // filters // pixels).at_most(2)
     u.split("k", filters, names=("ko", "k"))
     u.split("y", rows, names=("yo", "y"))
     u.split("x", pixels, names=("xo", "x"))

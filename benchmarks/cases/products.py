@@ -43,6 +43,7 @@ def packed(
         c.compute_at(u, loops[-1])
         u.accumulate_at(loops[-1])
         b = s[u.stage("B", at="jb", layout=("jo", "k", "ji"), pad=True)]
+        b.reorder("k", "jo", "ji")  # along rows of B, as far as the panels of a pass go
         for stage, lane in ((u, "ji"), (b, "ji"), (c, "j")):
             stage.vectorize(lane, ps.native).unroll(lane)
         u.unroll("ii").unroll("k", depth).parallel("jb")
@@ -104,7 +105,7 @@ CASES = (
     *(_product(n, n, n) for n in (256, 512)),
     # A is in no cache next to the core: each pass over it is for several panels.
     _product(1024, 1024, 1024, schedule=_together(128, 32)),
-    _product(2048, 2048, 2048, schedule=partial(packed, panels=32 // ps.native)),
+    _product(2048, 2048, 2048, schedule=_together(256, 16)),
     _product(1024, 1024, 1024, np.float64, _together(64)),
     _product(1, 4096, 4096, schedule=wide),
     _product(4096, 64, 64, schedule=tall),

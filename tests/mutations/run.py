@@ -370,6 +370,15 @@ FAULTS = (
         "or far != (*[0] * (len(far) - 2), 1, 0)", "", ("tests/poly/report/test_loop_notes.py",),
     ),
     Fault(
+        "blocks that threads have alike are uneven", "poly/report/share_notes.py",
+        "if x >= MUCH]", "]", ("tests/poly/report/test_share_notes.py",),
+    ),
+    Fault(
+        "another loop on threads has the terms of a sum", "show/advice/thread_causes.py",
+        'y.kind == "serial" and not y.reduces), None)', 'y.kind == "serial"), None)',
+        ("tests/show/advice/test_uneven.py",),
+    ),
+    Fault(
         "a recurrence is blamed for having no vectors", "poly/report/scalar_costs.py",
         "a.program.is_recurrence(d.func) or ", "", COSTS,
     ),

@@ -19,6 +19,7 @@ from .narrow_notes import narrow_notes
 from .notes import LoopNote
 from .panel_notes import panel_notes
 from .scalar_notes import has_vectors, scalar_notes
+from .share_notes import share_notes
 
 if TYPE_CHECKING:
     from ..tree.looptree import Loop
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
 
 Rule = Callable[["Analysis", NestLoop], Iterator[LoopNote]]
 
-RULES: tuple[Rule, ...] = (lane_notes, again_notes, accumulator_notes, narrow_notes, panel_notes)
+RULES: tuple[Rule, ...] = (
+    lane_notes, again_notes, accumulator_notes, narrow_notes, panel_notes, share_notes,
+)  # fmt: skip
 
 WITH_VECTORS: tuple[Rule, ...] = (scalar_notes,)
 """What goes without saying in a schedule without any vector loop."""

@@ -8,9 +8,9 @@ from .lane_causes import scalar, strided
 from .memory_causes import again, far, large
 from .register_causes import spilling
 from .suspicion import Subject, Suspicion
-from .thread_causes import fine, one_thread, serial, shared_lines
+from .thread_causes import fine, one_thread, serial, shared_lines, uneven
 
-RULES = (strided, scalar, serial, fine, shared_lines, again, far, large, spilling)
+RULES = (strided, scalar, serial, fine, uneven, shared_lines, again, far, large, spilling)
 """Those of one stage."""
 
 OF_ALL = (one_thread,)

@@ -21,7 +21,7 @@ SHARE = 0.1
 MOST, TRIED = 3, 8
 """How many hints there are at most, and changes that are tried for them: each is proven."""
 
-THREADS = frozenset({"serial outer loop", "tasks too fine", "false sharing"})
+THREADS = frozenset({"serial outer loop", "tasks too fine", "uneven blocks", "false sharing"})
 MEMORY = frozenset({"strided inner access", "producer far away", "tile larger than a cache"})
 """Causes, by the figures that speak for them."""
 

@@ -70,8 +70,17 @@ def factor(d: Directive) -> int:
     return int(str(dict(d.options)["factor"]))
 
 
+def outer(d: Directive) -> str:
+    """The outer one of the loops that a split makes."""
+    return _made(d, 0)
+
+
 def inner(d: Directive) -> str:
-    """The inner one of the loops that a split makes."""
+    """The inner one of them."""
+    return _made(d, 1)
+
+
+def _made(d: Directive, at: int) -> str:
     options = dict(d.options)
     names = options.get("names")
-    return str(names[1]) if isinstance(names, tuple) else f"{options['loop']}i"
+    return str(names[at]) if isinstance(names, tuple) else f"{options['loop']}{'oi'[at]}"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...poly.report.share_notes import waiting
 from ..explore.moves import Move
 from .edits import Change
-from .nests import StageSeen
-from .suspicion import Subject, Suspicion, is_along, runs
+from .nests import LoopSeen, StageSeen
+from .suspicion import Subject, Suspicion, factor, is_along, outer, runs
 
 LINE = 64
 """Bytes of a line of a cache."""
@@ -15,17 +16,20 @@ LINE = 64
 LITTLE = 10_000
 """So few instances are hardly worth threads."""
 
+IDLE = 0.05
+"""The share of their time for which threads wait that makes smaller blocks worth a try."""
+
 
 def serial(of: Subject, x: StageSeen) -> Iterator[Suspicion]:
     """One thread does all of it."""
-    outer = x.loops[0]
-    if of.threads == 1 or len(x.mine) < len(x.loops) or outer.kind != "serial":
+    first = x.loops[0]
+    if of.threads == 1 or len(x.mine) < len(x.loops) or first.kind != "serial":
         return
-    if outer.extent < 2 or any(y.kind == "parallel" for y in x.loops):
+    if first.extent < 2 or any(y.kind == "parallel" for y in x.loops):
         return
-    evidence = f"{outer.extent:,} iterations of {outer.name} run on one of {of.threads} threads"
-    move = Move(x.name, outer.name, "parallel", (outer.name,))
-    among = min(of.threads, outer.extent) if len(of.stages) == 1 else 1
+    evidence = f"{first.extent:,} iterations of {first.name} run on one of {of.threads} threads"
+    move = Move(x.name, first.name, "parallel", (first.name,))
+    among = min(of.threads, first.extent) if len(of.stages) == 1 else 1
     yield Suspicion(x.name, "serial outer loop", evidence, Change((move,)), among)
 
 
@@ -49,16 +53,55 @@ def fine(of: Subject, x: StageSeen) -> Iterator[Suspicion]:
     if at is None or not mine:
         return
     begun, each = runs(x.loops[:at]), runs(x.loops[at + 1 :])
-    outer = x.loops[0]
+    first = x.loops[0]
     evidence = (
         f"threads are given work {begun:,} times, {x.loops[at].extent:,} tasks of {each:,} "
         "instances each"
     )
-    if begun > 1 and x.own == len(x.loops) and not outer.reduces:
-        move = Move(x.name, outer.name, "parallel", (outer.name,))
+    if begun > 1 and x.own == len(x.loops) and not first.reduces:
+        move = Move(x.name, first.name, "parallel", (first.name,))
         yield Suspicion(x.name, "tasks too fine", evidence, Change((move,), mine))
     if begun > 1 or x.runs < LITTLE:
         yield Suspicion(x.name, "tasks too fine", evidence, Change((), mine))
+
+
+def uneven(of: Subject, x: StageSeen) -> Iterator[Suspicion]:
+    """Some threads have an iteration more than others, which wait for them meanwhile: smaller
+    blocks, or, where a loop is in no blocks, the iterations of the next one."""
+    shared = next((y for y in x.loops if y.kind == "parallel"), None)
+    mine = of.records(x.name, "parallel")
+    if shared is None or shared not in x.mine or not mine or x.runs < LITTLE:
+        return
+    idle = waiting(shared.extent, of.threads)
+    if idle < IDLE:
+        return
+    most = -(-shared.extent // of.threads)
+    evidence = (
+        f"{shared.extent:,} iterations of the parallel loop {shared.name} on {of.threads} threads, "
+        f"of which one has {most:,}: threads wait for {idle:.0%} of their time"
+    )
+    splits = [d for d in of.records(x.name, "split") if outer(d) == shared.name]
+    for d in splits:
+        for small in _finer(factor(d), shared.extent, of.threads):
+            yield Suspicion(x.name, "uneven blocks", evidence, Change(instead=((d, small),)))
+    following = _next(x, shared)
+    if not splits and following is not None and following.extent > shared.extent:
+        move = Move(x.name, following.name, "parallel", (following.name,))
+        yield Suspicion(x.name, "uneven blocks", evidence, Change((move,), mine))
+
+
+def _finer(factor: int, extent: int, threads: int) -> list[int]:
+    """Smaller factors: that of as many blocks as all threads have alike, about, as the last one may
+    be a part; and a quarter."""
+    even = -(-extent // threads) * threads
+    several = (-(-factor * extent // even), factor * extent // even, factor // 4)
+    return [x for x in dict.fromkeys(several) if 0 < x < factor]
+
+
+def _next(x: StageSeen, shared: LoopSeen) -> LoopSeen | None:
+    """The loop right inside of another one, if threads may have its iterations."""
+    inside = x.mine[x.mine.index(shared) + 1 :][:1]
+    return next((y for y in inside if y.kind == "serial" and not y.reduces), None)
 
 
 def shared_lines(of: Subject, x: StageSeen) -> Iterator[Suspicion]:
