@@ -45,6 +45,9 @@ INTEGER_DIVISION = 20.0
 ADDRESSES = 8
 """Rows of an operand whose addresses registers can hold beside all others."""
 
+AT_ONCE = 2
+"""Instances of a block that are computed at the same time, where they have nothing in common."""
+
 ENTRY = 5.0
 """Cycles that it takes to begin a loop: bounds, and what is left over behind full vectors."""
 
@@ -179,7 +182,8 @@ class Model:
                 is_invariant = False
             moves += cycles / turns if is_invariant else cycles
             if not is_invariant:
-                loads.append(count)
+                held_there = count if _is_shared(work, t, begin) else min(count, AT_ONCE * t.count)
+                loads.append(held_there)
             elif t.is_write:
                 sums += count
         held = _held(sums, loads)
@@ -236,12 +240,18 @@ class Model:
             stride, extent = t.strides[at], work.extents[at]
             if stride == 0:
                 continue
+            if t.gaps and t.gaps[at]:
+                # Iterations side by side load once what several of them read.
+                again = sum(max(0.0, extent - gap) for gap in t.gaps[at])
+                count *= 1 - again / (t.count * extent)
             if work.kinds[at] != "vector":
                 # Windows that overlap share what they load.
                 before = together.get(stride, 1.0)
                 together[stride] = before * extent if stride is None else before + extent - 1
                 continue
             count *= ceil(extent / lanes)
+            width = min(lanes, extent) * t.bytes
+            each *= max(1.0, width / self.machine.unit_bytes)
             if stride is None or abs(stride) > 4:
                 each = _gather(t, stride) * min(lanes, extent)
             elif abs(stride) != 1:
@@ -294,6 +304,15 @@ class Model:
 def _gather(t: Touch, stride: float | None) -> float:
     """Cycles for each lane whose element does not lie beside that of the lane before."""
     return LOOKED_UP if stride is None and not t.is_write else GATHER
+
+
+def _is_shared(work: Work, t: Touch, begin: int) -> bool:
+    """Whether iterations of a block that run side by side have accesses in common, so that what is
+    loaded stays in registers from one to the next."""
+    return any(
+        work.kinds[at] == "unrolled" and (t.strides[at] == 0 or (t.gaps and t.gaps[at]))
+        for at in range(begin, len(work.extents))
+    )
 
 
 def _held(sums: float, loads: Sequence[float]) -> float:
