@@ -16,6 +16,7 @@ from ..targets.facts import Machine
 from .cost import Cost
 from .footprint import JUMPS, Level, Sharing, Touch, Traffic
 from .planned import Kind
+from .registers import loaded, needed
 
 HERTZ = 3e9
 """A usual clock: latencies and what loops cost are counted in cycles of it."""
@@ -41,12 +42,6 @@ behind the longer one: twice as many sums as there are waits for are not enough.
 
 INTEGER_DIVISION = 20.0
 """Slots of a division of integers, of which there are no vectors."""
-
-ADDRESSES = 8
-"""Rows of an operand whose addresses registers can hold beside all others."""
-
-AT_ONCE = 2
-"""Instances of a block that are computed at the same time, where they have nothing in common."""
 
 ENTRY = 5.0
 """Cycles that it takes to begin a loop: bounds, and what is left over behind full vectors."""
@@ -182,11 +177,10 @@ class Model:
                 is_invariant = False
             moves += cycles / turns if is_invariant else cycles
             if not is_invariant:
-                held_there = count if _is_shared(work, t, begin) else min(count, AT_ONCE * t.count)
-                loads.append(held_there)
+                loads.append(loaded(t, count, work.extents, work.kinds, begin))
             elif t.is_write:
                 sums += count
-        held = _held(sums, loads)
+        held = needed(sums, loads)
         cycle = 1 / HERTZ
         if any(k == "vector" and e < lanes for k, e in zip(work.kinds, work.extents, strict=True)):
             moves += MASK  # no vector is full
@@ -304,25 +298,6 @@ class Model:
 def _gather(t: Touch, stride: float | None) -> float:
     """Cycles for each lane whose element does not lie beside that of the lane before."""
     return LOOKED_UP if stride is None and not t.is_write else GATHER
-
-
-def _is_shared(work: Work, t: Touch, begin: int) -> bool:
-    """Whether iterations of a block that run side by side have accesses in common, so that what is
-    loaded stays in registers from one to the next."""
-    return any(
-        work.kinds[at] == "unrolled" and (t.strides[at] == 0 or (t.gaps and t.gaps[at]))
-        for at in range(begin, len(work.extents))
-    )
-
-
-def _held(sums: float, loads: Sequence[float]) -> float:
-    """Registers that a block takes, which loads so much of each operand, and adds to so many sums:
-    one operand stays in registers while the elements of another one, each at an address in a
-    register, are loaded one after the other."""
-    most = max(loads)
-    if not sums or most > ADDRESSES:
-        return sums + most
-    return sums + sorted(loads)[-2] + 1
 
 
 @cache

@@ -14,6 +14,7 @@ from polysched.tune.facts.facts import StatementFacts, facts
 from polysched.tune.footprint import Touch
 from polysched.tune.model import Model, Work
 from polysched.tune.places import ROOT, OuterLoop, Spot
+from polysched.tune.registers import loaded
 from polysched.tune.suited import jams_of
 from polysched.tune.templates import Templates
 
@@ -78,6 +79,19 @@ def test_rows_side_by_side_load_once_what_they_have_in_common() -> None:
     # Of 4 rows that read 3 each, 6 are different ones: as many as 2 rows have without.
     assert rows_cost(3, (1, 1), 4.0) == rows_cost(3, (), 2.0)
     assert rows_cost(3, (9, 9), 4.0) == rows_cost(3, (), 4.0)
+
+
+@pytest.mark.parametrize(
+    ("beside", "gaps", "registers"),
+    [(8.0, (), 12.0), (1000.0, (), 6.0), (0.0, (), 12.0), (1000.0, (1, 1), 12.0)],
+)
+def test_rows_that_have_nothing_in_common_need_few_registers(
+    beside: float, gaps: tuple[int, ...], registers: float
+) -> None:
+    t = Touch(4, 1e6, False, (4000.0, beside, 1.0), 3, gaps=((), gaps, ()) if gaps else ())
+    kinds = ("serial", "unrolled", "vector")
+    # Vectors that lie one behind the other are computed side by side.
+    assert loaded(t, 12.0, (10.0, 4.0, 8.0), kinds, 1) == registers
 
 
 # where it is so ---------------------------------------------------------------------------------
