@@ -68,8 +68,13 @@ class Machine(Shown):
         dtype = concrete(dtype).computed
         if self.measured is not None and dtype.name in self.measured.peak:
             return self.measured.peak[dtype.name]
-        units = min(self.target.vector_bytes, _UNITS.get(self.target.tune or self.target.cpu, 64))
-        return 2 * 2 * (units // dtype.itemsize) * _HERTZ
+        return 2 * 2 * (self.unit_bytes // dtype.itemsize) * _HERTZ
+
+    @property
+    def unit_bytes(self) -> int:
+        """Bytes of a vector that the units of a core compute, load or store in one turn; longer
+        ones take several."""
+        return min(self.target.vector_bytes, _UNITS.get(self.target.tune or self.target.cpu, 64))
 
     def bandwidth(self, level: int) -> float:
         """Bytes a second that one core reads of a cache; of memory where there is no such cache."""

@@ -15,14 +15,15 @@ from .parts import COPIES, has_copies, part_of
 from .places import Spot
 from .plan import NONE, NestPlan, Place, Template
 from .planned import Nest
-from .statements import can_be_alone, free_loops, is_reduction, waits
-from .strides import gathers, interleaves, is_dense, looks_up, shares, suits_vectors
+from .statements import free_loops, is_reduction, waits
+from .strides import gathers, is_dense, looks_up, suits_vectors
 from .suited import (
     ROWS,
     SHORTEST,
     TERMS,
     arrangements,
     has_others,
+    jams_of,
     plan_of,
     terms_of,
     widths_of,
@@ -94,6 +95,11 @@ class Candidates:
         reads = (p for a in s.accesses if a.tensor != s.func for p in self._computing(a.tensor))
         return waits(s) or any(is_reduction(p) for p in reads)
 
+    def shares_rows(self, s: StatementFacts, spot: Spot) -> bool:
+        """Whether rows of a statement touch what others of them do, and what they read may be
+        computed for a tile of them."""
+        return bool(self.templates(s, spot).overlapping) and self._reads_others(s)
+
     def _reads_others(self, s: StatementFacts) -> bool:
         """Whether it reads what may be computed in its loops."""
         return any(a.tensor != s.func and self._computing(a.tensor) for a in s.accesses)
@@ -119,7 +125,7 @@ class Candidates:
         for vector in (*self._vectors(s, templates.extents), NONE):
             turned = 0 if templates.turned(vector) is None else 1
             for template, taps in arrangements(s, templates):
-                tiles = self._tiles(s, templates, template, vector, taps)
+                tiles = self._tiles(s, spot, templates, template, vector, taps)
                 widths = widths_of(self._lanes(s), vector, templates.extents)
                 for (jam, rows, columns), lanes in product(tiles, widths):
                     tile = vector, lanes, columns, jam, rows
@@ -154,7 +160,7 @@ class Candidates:
             yield plan_of(s, "rows", (NONE, lanes, 1, sums[-1], COPIES), **shared)
             return
         for vector in (*self._vectors(s, extents), NONE):
-            for jam, rows, columns in self._tiles(s, templates, "rows", vector, 0):
+            for jam, rows, columns in self._tiles(s, spot, templates, "rows", vector, 0):
                 if jam != found[0] or found[1] % rows == 0:
                     yield plan_of(s, "rows", (vector, lanes, columns, jam, rows), **shared)
 
@@ -275,7 +281,13 @@ class Candidates:
         return found
 
     def _tiles(
-        self, s: StatementFacts, templates: Templates, template: Template, vector: int, taps: int
+        self,
+        s: StatementFacts,
+        spot: Spot,
+        templates: Templates,
+        template: Template,
+        vector: int,
+        taps: int,
     ) -> Iterator[tuple[int, int, int]]:
         """Tiles: the loop of their rows, how many, and columns in vectors."""
         size = sum(s.operations.values()) + len(s.accesses)
@@ -286,7 +298,7 @@ class Candidates:
             if columns > 1 and (columns * size > most or copied > self.effort.gathers):
                 continue
             yield NONE, 1, columns
-            jams = self._jams(s, templates.extents, vector)
+            jams = jams_of(s, self.statements[s.func], spot, templates, vector)
             if template == "rows" and is_reduction(s):
                 jams = terms_of(s, templates, vector)  # with rows of results it is a tile
             for jam in jams:
@@ -297,17 +309,6 @@ class Candidates:
 
     def _columns(self, vector: int) -> Sequence[int]:
         return self.effort.columns[:1] if vector == NONE else self.effort.columns
-
-    def _jams(self, s: StatementFacts, extents: Sequence[int], vector: int) -> list[int]:
-        """The loops whose iterations gain from running side by side: they share what they read, or
-        do not wait for each other."""
-        loops = [k for k in free_loops(s) if k != vector and extents[k] > 1]
-        if not waits(s):
-            short = [k for k in loops if interleaves(s, k, vector, extents)]
-            loops = [k for k in loops if vector != NONE and shares(s, k)] + short
-        elif vector == NONE and extents[0] > 1 and can_be_alone(s, self.statements[s.func]):
-            loops = [0, *loops]
-        return loops[-2:]
 
     def _rows(
         self,
@@ -323,6 +324,8 @@ class Candidates:
         if templates.short[jam]:
             extent = templates.extents[jam]
             return [x for x in (*ROWS, extent) if extent % x == 0 and x <= SHORTEST]
+        if jam in templates.overlapping:
+            return ROWS
         if template == "rows" and not self.wants_tiles(s):
             return ROWS[:2]
         most = ROWS[-1] if vector == NONE else self.target.rows_beside(columns)

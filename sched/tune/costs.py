@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from .alike import Alike, alike, kept
 from .candidates import Candidates
 from .cost import Cost
 from .decided import Partial
@@ -14,7 +15,7 @@ from .model import Model
 from .places import Spot
 from .planned import Nest
 from .steps import skewed
-from .work import Alike, Site, alike, kept
+from .work import Site
 
 UNEVEN, SKEWED = 2.5, 1.6
 """How much longer loops take whose bounds are not simple, and those that run askew."""
@@ -96,7 +97,7 @@ class CostsAt:
 
     Args:
         stored: by tensor, how many loops around use the same storage of it in each iteration.
-        accesses: of the statement, by `work.alike`.
+        accesses: of the statement, by `alike`.
         folds: whether as much of its results is stored as is read again, where rows run askew.
         known: what was found for this and for what is alike.
         steps: the loop along which only few elements are kept in any case; None for none.

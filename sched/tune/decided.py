@@ -7,7 +7,7 @@ from dataclasses import field
 
 from ..lang.errors.errors import LanguageError, ScheduleError
 from ..records import dataclass
-from .cost import Cost
+from .cost import Cost, seconds_of
 from .facts.facts import StatementFacts
 from .places import Spot
 from .plan import FuncPlan, Place
@@ -61,7 +61,7 @@ class Partial:
     @property
     def seconds(self) -> float:
         """What it costs."""
-        return sum(c.seconds for c in self.costs.values())
+        return seconds_of(self.costs)
 
     def stored_in(self, tensor: str) -> int:
         """How many loops around a Func use the same storage of it; none of what is at the root, of

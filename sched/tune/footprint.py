@@ -40,6 +40,8 @@ class Touch:
         count: how many accesses there are that move alike, and so touch about the same lines.
         is_own: whether it is what the nest computes.
         streams: whether it is written past the caches.
+        gaps: by loop, after how many iterations side by side one of them touches what another one
+            does, a number for each of which that is so; nothing where no loop has such.
     """
 
     bytes: int
@@ -49,6 +51,7 @@ class Touch:
     count: int = 1
     is_own: bool = False
     streams: bool = False
+    gaps: tuple[tuple[int, ...], ...] = ()
 
 
 Moves = tuple[tuple[float | None, float], ...]

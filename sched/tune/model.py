@@ -16,6 +16,7 @@ from ..targets.facts import Machine
 from .cost import Cost
 from .footprint import JUMPS, Level, Sharing, Touch, Traffic
 from .planned import Kind
+from .registers import loaded, needed
 
 HERTZ = 3e9
 """A usual clock: latencies and what loops cost are counted in cycles of it."""
@@ -41,9 +42,6 @@ behind the longer one: twice as many sums as there are waits for are not enough.
 
 INTEGER_DIVISION = 20.0
 """Slots of a division of integers, of which there are no vectors."""
-
-ADDRESSES = 8
-"""Rows of an operand whose addresses registers can hold beside all others."""
 
 ENTRY = 5.0
 """Cycles that it takes to begin a loop: bounds, and what is left over behind full vectors."""
@@ -179,10 +177,10 @@ class Model:
                 is_invariant = False
             moves += cycles / turns if is_invariant else cycles
             if not is_invariant:
-                loads.append(count)
+                loads.append(loaded(t, count, work.extents, work.kinds, begin))
             elif t.is_write:
                 sums += count
-        held = _held(sums, loads)
+        held = needed(sums, loads)
         cycle = 1 / HERTZ
         if any(k == "vector" and e < lanes for k, e in zip(work.kinds, work.extents, strict=True)):
             moves += MASK  # no vector is full
@@ -236,12 +234,18 @@ class Model:
             stride, extent = t.strides[at], work.extents[at]
             if stride == 0:
                 continue
+            if t.gaps and t.gaps[at]:
+                # Iterations side by side load once what several of them read.
+                again = sum(max(0.0, extent - gap) for gap in t.gaps[at])
+                count *= 1 - again / (t.count * extent)
             if work.kinds[at] != "vector":
                 # Windows that overlap share what they load.
                 before = together.get(stride, 1.0)
                 together[stride] = before * extent if stride is None else before + extent - 1
                 continue
             count *= ceil(extent / lanes)
+            width = min(lanes, extent) * t.bytes
+            each *= max(1.0, width / self.machine.unit_bytes)
             if stride is None or abs(stride) > 4:
                 each = _gather(t, stride) * min(lanes, extent)
             elif abs(stride) != 1:
@@ -294,16 +298,6 @@ class Model:
 def _gather(t: Touch, stride: float | None) -> float:
     """Cycles for each lane whose element does not lie beside that of the lane before."""
     return LOOKED_UP if stride is None and not t.is_write else GATHER
-
-
-def _held(sums: float, loads: Sequence[float]) -> float:
-    """Registers that a block takes, which loads so much of each operand, and adds to so many sums:
-    one operand stays in registers while the elements of another one, each at an address in a
-    register, are loaded one after the other."""
-    most = max(loads)
-    if not sums or most > ADDRESSES:
-        return sums + most
-    return sums + sorted(loads)[-2] + 1
 
 
 @cache

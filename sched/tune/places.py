@@ -278,3 +278,26 @@ def inside(s: StatementFacts, nest: Nest, depth: int) -> Spot:
         for x in loops
     )
     return Spot(outer[-1].place, outer, tuple(region), tuple(short), depth)
+
+
+def beginning(own: Sequence[StatementFacts], main: StatementFacts, nest: Nest, spot: Spot) -> Spot:
+    """Where the pure definition is computed: inside of its update, where sums begin there."""
+    if nest.accumulates_at is None or nest.block is not None or spot.at is not None:
+        return spot
+    if len(own) != 2 or own[0].is_update or any(x.is_shared for x in own[0].loops):
+        return spot
+    if {*own[0].axes} != {a for a in main.axes if a is not None}:
+        return spot  # elements are left that it does not change
+    return inside(main, nest, nest.depth(nest.accumulates_at) + 1)
+
+
+def with_past(own: Sequence[StatementFacts], spot: Spot) -> Spot:
+    """A place with all that a recurrence needs there of itself."""
+    if spot.slides or not any(s.kind == "recurrence" for s in own):
+        return spot
+    region, short = list(spot.region), list(spot.short)
+    for s in own:
+        for x, axis in zip(s.loops, s.axes, strict=True):
+            if axis is not None and not x.parallel:
+                region[axis], short[axis] = x.extent, x.is_short
+    return replace(spot, region=tuple(region), short=tuple(short))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Literal
 
 from ..records import dataclass
 from .plan import NestPlan
 
 Kind = Literal["serial", "parallel", "vector", "unrolled"]
+
+BLOCK: Collection[Kind] = ("vector", "unrolled")
+"""Loops whose iterations run side by side in a core."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,11 @@ class Nest:
     parts: str | None = None
     copies: str | None = None
     block: Block | None = None
+
+    @property
+    def is_block(self) -> bool:
+        """Whether no loop runs one iteration after the other."""
+        return bool(self.loops) and all(x.kind in BLOCK for x in self.loops)
 
     def depth(self, name: str) -> int:
         """At which position a loop is."""

@@ -17,9 +17,9 @@ from .effort import MANY, MANY_CALLS, THOROUGH, Effort, of_large
 from .facts.facts import Facts, StatementFacts, main_of
 from .facts.windows import Window
 from .model import Model
-from .places import ROOT, Reader, Spot, inside, spots
-from .plan import FuncPlan
-from .planned import Nest
+from .places import ROOT, Reader, Spot, beginning, spots, with_past
+from .plan import FuncPlan, Place
+from .planned import BLOCK, Nest
 from .refine import Refinement
 from .steps import few_planes
 from .together import Together, hosted
@@ -168,7 +168,7 @@ class Search:
             first = self.candidates.templates(main, spot).nest(plan.nests[own.index(main)])
             if first is None:
                 return None
-            begin = _beginning(own, main, first, spot)
+            begin = beginning(own, main, first, spot)
             places = tuple(begin if s is own[0] else spot for s in own)
             nests: list[Nest] = []
             for s, nest, at in zip(own, plan.nests, places, strict=True):
@@ -212,7 +212,7 @@ class Search:
             return [ROOT]
         found = [x for x in spots(readers) if (func, x.at) not in self.refusals.places]
         # Only what is computed element by element slides.
-        return [ROOT, *(_with_past(own, x) for x in found if len(own) == 1 or not x.slides)]
+        return [ROOT, *(with_past(own, x) for x in found if len(own) == 1 or not x.slides)]
 
     def _reader(self, p: Partial, w: Window) -> Reader | None:
         """A statement that reads a Func, in its loops; None where these are not decided."""
@@ -237,7 +237,7 @@ class Search:
         own = self.statements[func]
         main = main_of(own)
         for nest in nests_of_main:
-            begin = _beginning(own, main, nest, spot)
+            begin = beginning(own, main, nest, spot)
             places = tuple(begin if s is own[0] else spot for s in own)
             nests = tuple(
                 nest if s is main else self._one(p, s, at)
@@ -257,7 +257,8 @@ class Search:
         """Nests of a statement at a place: that as written, and the best for each kind of strips,
         and of tiles where these are wanted, in which producers may be computed."""
         written, *others = self.candidates.of(s, spot)
-        tiles = KINDS if self.candidates.wants_tiles(s) else KINDS[:1]
+        shares_rows = self.candidates.shares_rows(s, spot)
+        tiles = KINDS if self.candidates.wants_tiles(s) else KINDS[: 1 + shares_rows]
         best: dict[object, Nest] = {}
         for n in sorted(others, key=self.costs.at(p, s, spot).seconds):
             best.setdefault(tuple(n.plan.knob(x) for x in tiles), n)
@@ -292,7 +293,19 @@ class Search:
         """What a statement costs with all that is computed in its loops; nothing where it is
         computed in those of another one."""
         whole = self.together.joint(p, s)
-        return NOTHING if whole is None else self.costs.at(p, whole, spot).of(nest)
+        if whole is None:
+            return NOTHING
+        cost = self.costs.at(p, whole, spot).of(nest)
+        is_beside = spot.at is not None and nest.is_block and self._is_in_block(p, spot.at)
+        return replace(cost, within=spot.at[0]) if is_beside and spot.at is not None else cost
+
+    def _is_in_block(self, p: Partial, place: Place) -> bool:
+        """Whether a loop of a statement is the innermost one around a block of it."""
+        statement, loop = place
+        s = self._by_name[statement]
+        decided = p.funcs[s.func]
+        nest = decided.nests[self.statements[s.func].index(s)]
+        return all(x.kind in BLOCK for x in nest.loops[nest.depth(loop) + 1 :])
 
     def _count_joint(self, p: Partial, hosted: Decided | None, costs: dict[str, Cost]) -> None:
         """Finds again what a Func costs in whose loops another one is computed, if any."""
@@ -310,29 +323,6 @@ def _is_about(plan: FuncPlan, own: Sequence[StatementFacts]) -> bool:
     asked = ((s, nest.knob(x)) for s, nest in pairs for x in ("vector", "jam", "parallel"))
     named = ((s, number) for s, number in asked if number is not None)
     return all(number < len(s.loops) for s, number in named)
-
-
-def _beginning(own: Sequence[StatementFacts], main: StatementFacts, nest: Nest, spot: Spot) -> Spot:
-    """Where the pure definition is computed: inside of its update, where sums begin there."""
-    if nest.accumulates_at is None or nest.block is not None or spot.at is not None:
-        return spot
-    if len(own) != 2 or own[0].is_update or any(x.is_shared for x in own[0].loops):
-        return spot
-    if {*own[0].axes} != {a for a in main.axes if a is not None}:
-        return spot  # elements are left that it does not change
-    return inside(main, nest, nest.depth(nest.accumulates_at) + 1)
-
-
-def _with_past(own: Sequence[StatementFacts], spot: Spot) -> Spot:
-    """A place with all that a recurrence needs there of itself."""
-    if spot.slides or not any(s.kind == "recurrence" for s in own):
-        return spot
-    region, short = list(spot.region), list(spot.short)
-    for s in own:
-        for x, axis in zip(s.loops, s.axes, strict=True):
-            if axis is not None and not x.parallel:
-                region[axis], short[axis] = x.extent, x.is_short
-    return replace(spot, region=tuple(region), short=tuple(short))
 
 
 def _varied(found: Sequence[Partial], func: str) -> list[Partial]:

@@ -20,8 +20,8 @@ from .plan import NONE, NestPlan
 from .planned import Block, Nest, PlannedLoop
 
 if TYPE_CHECKING:
+    from .alike import Alike
     from .templates import Templates
-    from .work import Alike
 
 PLANES = 2
 """So many elements along an axis of steps are few."""
@@ -153,4 +153,4 @@ def skewed(accesses: Alike, block: Block) -> Alike:
         (first, *others), behind = strides, [by * (strides[k] or 0) for k, by in block.skews]
         return (None if first is None else first + max(behind, key=abs), *others)
 
-    return [(replace(a, strides=moved(a.strides)), n) for a, n in accesses]
+    return [replace(x, one=replace(x.one, strides=moved(x.one.strides))) for x in accesses]

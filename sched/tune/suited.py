@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .facts.facts import StatementFacts
+from .places import Spot
 from .plan import NONE, NestPlan, Template
-from .statements import is_reduction
+from .statements import can_be_alone, free_loops, is_reduction, waits
+from .strides import interleaves, shares
 from .templates import KNOBS, Templates
 
 ROWS = (2, 4, 8)
@@ -35,6 +37,46 @@ def has_others(s: StatementFacts, extents: Sequence[int]) -> bool:
     (written,) = (a for a in s.accesses if a.is_write)
     found = zip(s.loops, extents, written.strides, strict=True)
     return any(x.parallel and e > 1 and stride != 1 for x, e, stride in found)
+
+
+def jams_of(
+    s: StatementFacts,
+    own: Sequence[StatementFacts],
+    spot: Spot,
+    templates: Templates,
+    vector: int,
+) -> list[int]:
+    """The loops whose iterations gain from running side by side: they share what they read, or do
+    not wait for each other, or are so few that results are in registers for who reads them.
+
+    Args:
+        own: the statements of its Func.
+        spot: where it is computed.
+    """
+    extents = templates.extents
+    loops = [k for k in free_loops(s) if k != vector and extents[k] > 1]
+    if not waits(s):
+        short = [k for k in loops if interleaves(s, k, vector, extents)]
+        in_common = [k for k in loops if shares(s, k) or overlaps(s, spot, templates, k)]
+        is_inside = spot.at is not None and not spot.slides
+        few = [k for k in loops if is_inside and is_whole(templates, k)]
+        few = [k for k in few if k not in (*in_common, *short)]
+        loops = few + [k for k in in_common if vector != NONE] + short
+    elif vector == NONE and extents[0] > 1 and can_be_alone(s, own):
+        loops = [0, *loops]
+    return loops[-2:]
+
+
+def overlaps(s: StatementFacts, spot: Spot, templates: Templates, k: int) -> bool:
+    """Whether iterations of a loop touch what others of it do, and there are always as many: where
+    a window slides, the first ones fill it."""
+    fills = spot.slides and spot.moves(s, spot.outer[-1])[k]
+    return k in templates.overlapping and not fills
+
+
+def is_whole(templates: Templates, k: int) -> bool:
+    """Whether a loop has so few iterations at any sizes that all may run side by side."""
+    return templates.short[k] and templates.extents[k] <= SHORTEST
 
 
 def terms_of(s: StatementFacts, templates: Templates, vector: int) -> list[int]:

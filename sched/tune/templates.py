@@ -7,6 +7,8 @@ from dataclasses import replace
 from math import ceil, prod
 from types import MappingProxyType
 
+from ..cached import cached_property
+from .alike import alike
 from .facts.accesses import MemoryAccess
 from .facts.facts import StatementFacts
 from .facts.order import Spans, carried, is_in_order, is_independent
@@ -188,6 +190,13 @@ class Templates:
         again = prod(self.extents) // max(1, along)
         places = sum(1 for x in s.accesses if x.tensor == a.tensor)
         return a if places == 1 and again >= AGAIN and along == a.elements else None
+
+    @cached_property
+    def overlapping(self) -> frozenset[int]:
+        """The loops of which a few iterations touch what others of them do, as those of a stencil:
+        side by side they load it once."""
+        found = alike(self.statement)
+        return frozenset(k for k in range(len(self.extents)) if any(x.gaps[k] for x in found))
 
     def around_panels(self, a: MemoryAccess, vector: int) -> list[int]:
         """The loops around panels of an operand."""

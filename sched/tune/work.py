@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
 from ..records import dataclass
+from .alike import Alike, Several
 from .facts.accesses import MemoryAccess
 from .facts.facts import StatementFacts
 from .footprint import Touch
@@ -19,28 +19,6 @@ from .statements import is_reduction
 PARTIAL = {True: 2.0, False: 4.0}
 """Full tiles that one takes which is not full: of vectors, where it is masked, and of rows, where
 each row is asked for."""
-
-
-Alike = Sequence[tuple[MemoryAccess, int]]
-"""Accesses of a statement, one of those that move alike, and how many these are."""
-
-
-def alike(s: StatementFacts) -> Alike:
-    """The accesses of a statement, those together that move alike."""
-    counts = Counter(replace(a, elements=0) for a in s.accesses)
-    each = {replace(a, elements=0): a for a in s.accesses}
-    return [(a, counts[key]) for key, a in each.items()]
-
-
-def kept(accesses: Alike, s: StatementFacts, loop: int) -> Alike:
-    """Accesses of a recurrence of which as much is kept as the next iteration of a loop reads: each
-    uses the same storage."""
-
-    def folded(a: MemoryAccess) -> MemoryAccess:
-        strides = (0 if k == loop else x for k, x in enumerate(a.strides))
-        return replace(a, strides=tuple(strides)) if a.tensor == s.func else a
-
-    return [(folded(a), count) for a, count in accesses]
 
 
 class Site:
@@ -62,9 +40,9 @@ class Site:
             self._extents[-1] += spot.again
         self._kinds = [o.kind for o in spot.outer]
         self._accesses = [
-            _SiteAccess(a, count, depth, _around(a, self.outer, depth))
-            for a, count in accesses
-            for depth in (stored[a.tensor],)
+            _SiteAccess(a, depth, _around(a.one, self.outer, depth))
+            for a in accesses
+            for depth in (stored[a.one.tensor],)
         ]
         self._waits = [_waits(s, k) for k in range(len(s.loops))]
         self._changing = {
@@ -95,10 +73,10 @@ class Site:
         )
 
     def _touch(self, x: _SiteAccess, nest: Nest) -> Touch:
-        a, around = x.access, x.around
+        a, around = x.access.one, x.around
         if nest.packed is not None or nest.turned is not None:
             a = _as_copied(self.statement, a, nest, self.whole)
-            around = around if a is x.access else _around(a, self.outer, x.stored)
+            around = around if a is x.access.one else _around(a, self.outer, x.stored)
         stored, strides = x.stored - len(self.outer), a.strides
         own = [
             0.0 if k < stored else None if (stride := strides[y.loop]) is None else stride * y.step
@@ -108,7 +86,8 @@ class Site:
             own = _from_panel_to_panel(own, self.statement, nest, self.whole)
         is_own, streams = a.tensor in self._own, nest.streams and a.is_write
         elements = float(a.elements)
-        return Touch(a.bytes, elements, a.is_write, (*around, *own), x.count, is_own, streams)
+        moves, count = (*around, *own), x.access.count
+        return Touch(a.bytes, elements, a.is_write, moves, count, is_own, streams, _gaps(x, nest))
 
     def _tiles(self, nest: Nest) -> list[float]:
         """How many iterations each loop has, in full tiles. Tiles are counted from index 0: where
@@ -138,15 +117,27 @@ class _SiteAccess:
     """Accesses that move alike, at a place.
 
     Attributes:
-        access: one of them, and `count`, how many there are.
+        access: all of them.
         stored: how many loops around use the same storage in each iteration.
         around: by loop around, how many elements further an iteration is.
     """
 
-    access: MemoryAccess
-    count: int
+    access: Several
     stored: int
     around: tuple[float | None, ...]
+
+
+def _gaps(x: _SiteAccess, nest: Nest) -> tuple[tuple[int, ...], ...]:
+    """By loop, those of a nest and those around it, after how many iterations that run side by side
+    accesses touch again what others have; nothing where they never do, or in other iterations."""
+    if nest.skew or not any(x.access.gaps):
+        return ()
+    own = [x.access.gaps[y.loop] if _is_side_by_side(y) else () for y in nest.loops]
+    return (*((),) * len(x.around), *own) if any(own) else ()
+
+
+def _is_side_by_side(loop: PlannedLoop) -> bool:
+    return loop.kind == "unrolled" and loop.step == 1
 
 
 def _changes(by: Sequence[bool], loop: int, nest: Nest) -> bool:

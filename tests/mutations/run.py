@@ -817,8 +817,8 @@ FAULTS = (
     ),
     Fault(
         "sums in common loops cost as much as apart", "tune/search.py",
-        "return NOTHING if whole is None else self.costs.at(p, whole, spot).of(nest)",
-        "return self.costs.at(p, s, spot).of(nest)", SWEEPS,
+        "if whole is None:\n            return NOTHING\n        cost = self.costs.at(p, whole,",
+        "cost = self.costs.at(p, s,", SWEEPS,
     ),
     Fault(
         "windows are those of the first read", "tune/facts/windows.py",

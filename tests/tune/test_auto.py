@@ -72,8 +72,16 @@ def test_a_product_is_computed_in_tiles_of_copied_panels() -> None:
 
 
 def test_a_window_slides_down_strips() -> None:
-    s = ps.Schedule.auto(blur(), sizes={"n": 3000, "m": 3000}, threads=2, target=V3)
+    sizes = {"h": 1536, "w": 2560}
+    s = ps.Schedule.auto(outputs(program("harris")), sizes=sizes, threads=2, target=V3)
     assert {"store_at", "vectorize", "parallel"} <= {*names(s)}
+
+
+def test_a_stencil_of_a_stencil_is_computed_in_tiles_of_rows() -> None:
+    s = ps.Schedule.auto(blur(), sizes={"n": 3000, "m": 3000}, threads=2, target=V3)
+    assert "_rows" in s.source()
+    assert {"compute_at", "vectorize", "unroll", "parallel"} <= {*names(s)}
+    assert "store_at" not in names(s)
 
 
 @pytest.mark.slow

@@ -112,7 +112,8 @@ def test_a_program_is_rewritten_once_for_all_that_is_inlined(
 
 def test_a_window_is_site_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = counted(monkeypatch, placement._Placer, "_statements")
-    s = ps.Schedule.auto(outputs(program("harris")), threads=2, target=V3)
+    sizes = {"h": 1024, "w": 1024}
+    s = ps.Schedule.auto(outputs(program("harris")), sizes=sizes, threads=2, target=V3)
     said = [d.name for d in s.directives]
     assert said.count("store_at") > 0
     assert calls() == said.count("compute_at")

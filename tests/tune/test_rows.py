@@ -10,13 +10,14 @@ from gallery.execute import as_tuple, assert_same
 
 import polysched as ps
 from polysched.targets.facts import machine
+from polysched.tune.alike import alike
 from polysched.tune.facts.facts import facts_of
 from polysched.tune.fused import is_row
 from polysched.tune.model import Model
 from polysched.tune.places import ROOT
 from polysched.tune.plan import NestPlan
 from polysched.tune.search import Search
-from polysched.tune.work import Site, alike
+from polysched.tune.work import Site
 
 from .programs import i, j, m, n, product
 

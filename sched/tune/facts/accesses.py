@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate, pairwise, repeat
 from math import ceil, prod
 
@@ -14,6 +15,7 @@ from ...lang.nodes.tensor import Tensor
 from ...lang.tensors.tensors import Const, Input
 from ...poly.model.model import Model
 from ...poly.model.statements import Access, Statement
+from ...poly.sets.intervals import Interval
 from ...poly.sets.linear import coefficient
 from ...poly.sets.simplify import reads_memory
 from ...records import dataclass
@@ -35,6 +37,8 @@ class MemoryAccess:
             `x // 2`. None where data say which element it is, or where it jumps.
         elements: how many different ones all iterations touch, at most.
         is_input: whether it is an array that calls pass and that nobody changes.
+        behind: how many elements further in memory it is than the first one of the same tensor that
+            moves alike, in the middle of all iterations: 0 for that one, None where data say so.
     """
 
     tensor: str
@@ -43,6 +47,7 @@ class MemoryAccess:
     strides: tuple[int | float | None, ...]
     elements: int
     is_input: bool = False
+    behind: int | None = 0
 
     @property
     def is_irregular(self) -> bool:
@@ -104,7 +109,41 @@ def memory_accesses(
         box: the first and the last value of each.
         known: the ranges of expressions, where sizes and Params have their values.
     """
-    return tuple(_of(x, loops, box, known, layouts) for x in distinct_accesses(statement))
+    distinct = distinct_accesses(statement)
+    found = [_of(x, loops, box, known, layouts) for x in distinct]
+    together: dict[object, list[int]] = {}
+    for k, a in enumerate(found):
+        together.setdefault((a.tensor, a.is_write, a.strides), []).append(k)
+    middle: dict[Node, Interval] = {
+        x: ((lo + hi) // 2,) * 2 for x, (lo, hi) in zip(loops, box, strict=True)
+    }
+    for first, *others in together.values():
+        begin = _address(distinct[first], middle, known, layouts) if others else None
+        for k in others:
+            at = _address(distinct[k], middle, known, layouts)
+            behind = None if at is None or begin is None else at - begin
+            found[k] = replace(found[k], behind=behind)
+    return tuple(found)
+
+
+def _address(
+    access: Access, middle: Mapping[Node, Interval], known: Ranges, layouts: Layouts
+) -> int | None:
+    """How many elements behind the first one of its tensor it touches in one iteration; None where
+    data say so.
+
+    Args:
+        middle: the iteration, by loop.
+    """
+    if access.region_end is not None or any(map(reads_memory, access.index)):
+        return None
+    found = 0
+    for index, stride in zip(access.index, layouts.strides(access.tensor), strict=True):
+        low, high = known.of(index, middle)
+        if low != high:
+            return None
+        found += low * stride
+    return found
 
 
 def _of(
