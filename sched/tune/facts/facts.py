@@ -19,7 +19,7 @@ from ...lang.tensors.tensors import Func
 from ...poly.model.model import Model
 from ...poly.model.proven import unproved
 from ...poly.model.statements import Statement
-from ...poly.program.accumulation import accumulates, is_exact
+from ...poly.program.accumulation import accumulates, finds_place, folds, is_exact
 from ...poly.program.rule import without_recomputation
 from ...poly.schedule.schedule import Schedule
 from ...poly.sets.budget import BudgetExceeded, allowance, budget
@@ -38,7 +38,7 @@ from .windows import Window, windows
 from .written_nest import LoopFacts, written_nest
 
 Kind = Literal[
-    "pointwise", "reduction", "float reduction", "scatter", "gather", "recurrence", "extern"
+    "pointwise", "reduction", "float reduction", "fold", "scatter", "gather", "recurrence", "extern"
 ]
 
 
@@ -50,7 +50,8 @@ class StatementFacts(Shown):
         name: as schedules call it.
         func: what it computes.
         kind: `pointwise`, or what keeps it from being that. A `reduction` gives the same bits in
-            any order, a `float reduction` does not.
+            any order, a `float reduction` does not, and of a `fold` nobody can say: it computes an
+            element from what it was.
         loops: outermost first.
         axes: for each loop, the axis of what it computes that it moves along; None for none.
         operations: of one instance, by class and type: `{"multiply-add float32": 1}`.
@@ -62,6 +63,7 @@ class StatementFacts(Shown):
             must be skewed by loops around it so that none does; of the loops as they are written,
             so skew the innermost one first.
         is_exact: whether it accumulates over loops of its own what is the same in any order.
+        values: how many an element has: several of a tuple.
     """
 
     name: str
@@ -76,6 +78,7 @@ class StatementFacts(Shown):
     permutable: tuple[tuple[str, ...], ...]
     skewable: Mapping[str, Mapping[str, int]] = field(hash=False)
     is_exact: bool = False
+    values: int = 1
 
     @property
     def instances(self) -> int:
@@ -209,6 +212,7 @@ def _facts_of(rewritten: RewrittenProgram, sizes: Mapping[str, int]) -> Facts:
                 nest.permutable,
                 nest.skewable,
                 accumulates_exactly(statement.definition),
+                len(statement.definition.values),
             )
         )
         dims.append(nest.dims)
@@ -244,7 +248,7 @@ def axis_of(statement: Statement, dim: Var | RVar) -> int | None:
 def accumulates_exactly(d: Definition) -> bool:
     """Whether a definition accumulates over loops of its own, and gives the same bits in any order
     of them."""
-    return d.is_update and bool(d.rvars) and not d.loops and accumulates(d) and is_exact(d)
+    return d.is_update and bool(d.rvars) and not d.loops and (is_exact(d) or finds_place(d))
 
 
 def kind_of(statement: Statement, model: Model) -> Kind:
@@ -256,6 +260,8 @@ def kind_of(statement: Statement, model: Model) -> Kind:
         return "scatter"
     if d.is_update and d.rvars and accumulates(d) and not d.loops:
         return "reduction" if is_exact(d) else "float reduction"
+    if folds(d):
+        return "reduction" if finds_place(d) else "fold"
     in_place = d.is_update and not accumulates(d) and not d.is_pointwise
     if model.program.is_recurrence(statement.func) or d.loops or in_place:
         return "recurrence"
