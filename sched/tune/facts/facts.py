@@ -25,13 +25,13 @@ from ...poly.schedule.schedule import Schedule
 from ...poly.sets.budget import BudgetExceeded, allowance, budget
 from ...poly.sets.simplify import reads_memory
 from ...poly.state.rewritten import RewrittenProgram, rewritten_program
-from ...poly.tree.times import scheduled_stages
+from ...poly.tree.times import ScheduledStage, scheduled_stages
 from ...records import dataclass
 from ...steps import Log
 from .accesses import Layouts, MemoryAccess, memory_accesses
 from .boxes import Ranges
 from .distances import Distance, by_nest, distances, nest_of, shared_loops, within
-from .operations import operations, operations_by_loops
+from .operations import Operations, operations, operations_by_loops, waiting_operations
 from .sizes import chosen_sizes
 from .sweeps import Sweep, Swept, is_swept, needing, sweeps
 from .windows import Window, windows
@@ -64,6 +64,8 @@ class StatementFacts(Shown):
             so skew the innermost one first.
         is_exact: whether it accumulates over loops of its own what is the same in any order.
         values: how many an element has: several of a tuple.
+        waiting: of a recurrence, the operations that need what its Func, or another one that drives
+            it, has computed before: by class and type. Of others none.
     """
 
     name: str
@@ -79,6 +81,7 @@ class StatementFacts(Shown):
     skewable: Mapping[str, Mapping[str, int]] = field(hash=False)
     is_exact: bool = False
     values: int = 1
+    waiting: Operations = ()
 
     @property
     def instances(self) -> int:
@@ -198,11 +201,12 @@ def _facts_of(rewritten: RewrittenProgram, sizes: Mapping[str, int]) -> Facts:
         others, distances_there = beside[nest_of(placed)]
         around = within(placed, nests, distances_there)
         nest = written_nest(placed, around, shared_loops(placed, others), sizes)
+        kind = kind_of(statement, model)
         statements.append(
             StatementFacts(
                 statement.name,
                 model.program.names[statement.func],
-                kind_of(statement, model),
+                kind,
                 nest.loops,
                 tuple(axis_of(statement, x) for x in nest.dims),
                 operations(statement.definition),
@@ -213,6 +217,7 @@ def _facts_of(rewritten: RewrittenProgram, sizes: Mapping[str, int]) -> Facts:
                 nest.skewable,
                 accumulates_exactly(statement.definition),
                 len(statement.definition.values),
+                _waiting(statement, around, nests) if kind == "recurrence" else (),
             )
         )
         dims.append(nest.dims)
@@ -220,6 +225,18 @@ def _facts_of(rewritten: RewrittenProgram, sizes: Mapping[str, int]) -> Facts:
             needed += windows(statement, nest.dims, nest.box, known, layouts)
     together = _together(model.statements, statements, dims)
     return Facts(sizes, tuple(statements), tuple(needed), found, together)
+
+
+def _waiting(
+    statement: Statement, around: Sequence[Distance], nests: Mapping[str, ScheduledStage]
+) -> Operations:
+    """The operations of an instance that need what instances before it have computed.
+
+    Args:
+        around: the distances of dependences along its loops.
+    """
+    before = {nests[d.source].stage.statement.func for d in around}
+    return waiting_operations(statement.definition, {statement.func, *before})
 
 
 def _together(
