@@ -94,6 +94,20 @@ def test_places_along_rows_are_in_lanes(op: Callable[..., ps.Expr]) -> None:
         assert_same((made(given),), (ps.interpret(f, given),))
 
 
+@pytest.mark.parametrize(("dtype", "beside"), [(ps.int32, False), (ps.float32, True)], ids=str)
+def test_running_sums_are_side_by_side_where_they_wait(dtype: ps.DType, beside: bool) -> None:
+    """Integers are added in a cycle, and what is converted before waits for nothing."""
+    x, f, g = ps.Input("x", ps.uint8, (n, m)), ps.Func("f"), ps.Func("g", (n, m))
+    f[i, 0] = ps.cast(dtype, x[i, 0])
+    f[i, j] = f[i, j - 1] + ps.cast(dtype, x[i, j])
+    g[0, j] = f[0, j]
+    g[i, j] = g[i - 1, j] + f[i, j]
+    s = ps.Schedule.auto(g, sizes={"n": 2000, "m": 1000}, threads=1, target=V3)
+    assert any(d.stage == "f.piece(1)" for d in s.directives) == beside
+    given = np.random.default_rng(1).integers(0, 255, (19, 37)).astype("u1")
+    assert_same((own_code(s)(given),), (ps.interpret(g, given),))
+
+
 def folded() -> ps.Func:
     """The largest element of each row, and how often one was larger than all before."""
     x, k = ps.Input("x", ps.float32, (n, m)), ps.RVar("k", 0, m)
