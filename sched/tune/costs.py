@@ -162,4 +162,4 @@ def _content(s: StatementFacts, is_output: bool, steps: int | None) -> tuple[obj
     own = tuple((d.source == s.name, d.sink == s.name, d.spans) for d in s.distances)
     operations = tuple(s.operations.items())
     known = s.kind, s.is_exact, loops, s.axes, operations, s.varying, tuple(accesses), own
-    return (*known, is_output, steps)
+    return (*known, s.waiting, is_output, steps)

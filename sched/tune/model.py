@@ -31,7 +31,10 @@ LATENCY: Mapping[str, float] = {
     "add": 4, "multiply": 4, "multiply-add": 4, "select": 2, "bits": 1, "round": 6,
     "convert": 5, "divide": 13, "root": 18,
 }  # fmt: skip
-"""Cycles until the result of an operator can be used."""
+"""Cycles until the result of an operator on floats can be used."""
+
+INTEGER_LATENCY: Mapping[str, float] = {"multiply": 3, "multiply-add": 4, "divide": 12}
+"""The same of integers, where it is more than one."""
 
 SUM, EXTREMUM = 4.0, 7.0
 """The same of a float that is added, and of a minimum or maximum of floats."""
@@ -96,6 +99,7 @@ class Work:
         touches: what an instance reads and writes.
         operations: of an instance: class and type, which loops change the operands, and how many.
         chained: which loops carry a dependence from one iteration to the next.
+        waiting: the operations of an instance that one after it waits for.
         is_sum: whether only the last addition of an instance waits for the iteration before.
         widest: bytes of the widest element.
         is_held: whether results stay in registers in the innermost loop that has no vectors.
@@ -109,6 +113,7 @@ class Work:
     touches: tuple[Touch, ...]
     operations: tuple[tuple[str, tuple[bool, ...], int], ...]
     chained: tuple[bool, ...]
+    waiting: tuple[tuple[str, int], ...]
     is_sum: bool
     widest: int
     is_held: bool
@@ -288,7 +293,7 @@ class Model:
     def _chain(self, work: Work) -> float:
         """Cycles from an instance to the next one that needs it."""
         if not work.is_sum:
-            return sum(LATENCY.get(_parts(n)[0], 3) * c for n, _, c in work.operations)
+            return sum(_latency(n) * c for n, c in work.waiting)
         own = [n for n, _, _ in work.operations if _parts(n)[1].is_float]
         if not own:
             return 1.0
@@ -305,6 +310,15 @@ def _parts(operation: str) -> tuple[str, DType]:
     """The class of an operation, and the type of its result."""
     kind, of = operation.rsplit(" ", 1)
     return kind, as_dtype(of)
+
+
+@cache
+def _latency(name: str) -> float:
+    """Cycles until the result of an operation can be used."""
+    kind, dtype = _parts(name)
+    if not dtype.is_float and kind != "convert":
+        return INTEGER_LATENCY.get(kind, 1.0)
+    return LATENCY.get(kind, 3.0)
 
 
 @cache

@@ -292,7 +292,8 @@ class _Realisation:
                 lane = self._stage(statement.name).loops[-1].name
                 for part in (made.name, made.update(0).name):
                     self._lanes(part, lane, nest)
-                self._stage(statement.name).vectorize(lane, nest.plan.number("lanes"))
+                if statement.values == 1:
+                    self._stage(statement.name).vectorize(lane, nest.plan.number("lanes"))
                 continue
             if nest.copies is not None or nest.plan.host is not None:
                 continue

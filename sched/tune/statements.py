@@ -8,8 +8,8 @@ from .facts.facts import StatementFacts
 
 
 def is_reduction(s: StatementFacts) -> bool:
-    """Whether a statement accumulates over loops of its own."""
-    return s.kind in ("reduction", "float reduction")
+    """Whether a statement accumulates over loops of its own, in any order or in theirs."""
+    return s.kind in ("reduction", "float reduction", "fold")
 
 
 def free_loops(s: StatementFacts) -> list[int]:

@@ -65,6 +65,7 @@ class Site:
             tuple([self._touch(x, nest) for x in self._accesses]),
             tuple([(name, changing[by], count) for name, by, count in s.varying]),
             (*[False for _ in self.outer], *[self._waits[x.loop] for x in loops]),
+            s.waiting or tuple(s.operations.items()),
             self._is_reduction,
             self._widest,
             nest.holds,

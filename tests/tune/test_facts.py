@@ -90,6 +90,19 @@ def test_kinds() -> None:
     }
 
 
+def test_what_needs_nothing_computed_before_does_not_wait() -> None:
+    """A running sum: the elements that are added are converted at any time."""
+    x, f, r = ps.Input("x", ps.uint8, (n, m)), ps.Func("f", (n, m)), ps.RVar("r", 0, m)
+    f[i, 0] = ps.cast(ps.int32, x[i, 0])
+    f[i, j] = f[i, j - 1] + ps.cast(ps.int32, x[i, j])
+    g = ps.Func("g", (n,))
+    g[i] = ps.sum(f[i, r], r)
+    found = ps.facts(g)
+    assert dict(found.statement("f.piece(1)").operations) == {"add int32": 1, "convert int32": 1}
+    assert found.statement("f.piece(1)").waiting == (("add int32", 1),)
+    assert [s.name for s in found.statements if s.waiting] == ["f.piece(1)"]
+
+
 def test_functions_count_as_what_they_are_made_of() -> None:
     x, f = ps.Input("x", ps.float32, (n,)), ps.Func("f", (n,))
     f[i] = ps.exp(x[i]) + ps.exp(x[i]) * x[i]

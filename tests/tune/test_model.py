@@ -127,6 +127,7 @@ def row_by_row(kinds: tuple[Kind, ...], rows: int = 1000, columns: float = 1000)
         ),
         (("add float32", (True, True), 1),),
         (False, False),
+        (("add float32", 1),),
         False,
         4,
         False,
@@ -135,6 +136,16 @@ def row_by_row(kinds: tuple[Kind, ...], rows: int = 1000, columns: float = 1000)
 
 def cost(work: Work, threads: int = 1) -> Cost:
     return Model(V3, threads).cost(work)
+
+
+def test_integers_wait_less_than_floats_and_only_for_what_needs_them() -> None:
+    """f[j] = f[j - 1] + x[j], and the same where x[j] is computed of much else."""
+    along = replace(row_by_row(("serial", "serial")), chained=(False, True))
+    integers = replace(along, operations=(("add int32", (True, True), 1),))
+    integers = replace(integers, waiting=(("add int32", 1),))
+    assert 1.5 * cost(integers).compute < cost(along).compute
+    more = (("add float32", 1), ("divide float32", 1))
+    assert cost(replace(along, waiting=more)).compute > 2 * cost(along).compute
 
 
 def test_vectors_are_faster_and_threads_share_arithmetic() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from gallery.case import normal
@@ -75,6 +77,58 @@ def test_the_maximum_of_all_is_in_lanes() -> None:
         assert_same((made(given),), (ps.interpret(f, given),))
     given[1, 5] = np.nan
     assert np.isnan(made(given))
+
+
+@pytest.mark.parametrize("op", [ps.argmin, ps.argmax], ids=["argmin", "argmax"])
+def test_places_along_rows_are_in_lanes(op: Callable[..., ps.Expr]) -> None:
+    """Each lane has the best of its elements: of equal ones the first, and the first NaN of all."""
+    x, f, k = ps.Input("x", ps.float32, (n, m)), ps.Func("f", (n,)), ps.RVar("k", 0, m)
+    f[i] = op(x[i, k], k)
+    s = ps.Schedule.auto(f, sizes={"n": 300, "m": 3000}, target=V3)
+    assert "rfactor" in [d.name for d in s.directives]
+    assert "vectorize" in [d.name for d in s.directives if "update" in d.stage]
+    rng, made = np.random.default_rng(1), own_code(s)
+    for rows, columns in ((1, 1), (3, 7), (5, 64), (4, 133)):
+        given = rng.integers(0, 4, (rows, columns)).astype("f4")
+        given[rows // 2, columns // 2 :: 11] = np.nan
+        assert_same((made(given),), (ps.interpret(f, given),))
+
+
+@pytest.mark.parametrize(("dtype", "beside"), [(ps.int32, False), (ps.float32, True)], ids=str)
+def test_running_sums_are_side_by_side_where_they_wait(dtype: ps.DType, beside: bool) -> None:
+    """Integers are added in a cycle, and what is converted before waits for nothing."""
+    x, f, g = ps.Input("x", ps.uint8, (n, m)), ps.Func("f"), ps.Func("g", (n, m))
+    f[i, 0] = ps.cast(dtype, x[i, 0])
+    f[i, j] = f[i, j - 1] + ps.cast(dtype, x[i, j])
+    g[0, j] = f[0, j]
+    g[i, j] = g[i - 1, j] + f[i, j]
+    s = ps.Schedule.auto(g, sizes={"n": 2000, "m": 1000}, threads=1, target=V3)
+    assert any(d.stage == "f.piece(1)" for d in s.directives) == beside
+    given = np.random.default_rng(1).integers(0, 255, (19, 37)).astype("u1")
+    assert_same((own_code(s)(given),), (ps.interpret(g, given),))
+
+
+def folded() -> ps.Func:
+    """The largest element of each row, and how often one was larger than all before."""
+    x, k = ps.Input("x", ps.float32, (n, m)), ps.RVar("k", 0, m)
+    f = ps.Func("f", (n,), (ps.float32,) * 2)
+    f[i] = (-1.0, 0.0)
+    best, times = f[i]
+    f[i] = ps.select(x[i, k] > best, (x[i, k], times + 1), (best, times))
+    return f
+
+
+def test_what_users_fold_is_in_registers_and_in_order() -> None:
+    f = folded()
+    facts = ps.facts(f).statement("f.update(0)")
+    assert (facts.kind, facts.is_exact, facts.values) == ("fold", False, 2)
+    s = ps.Schedule.auto(f, sizes={"n": 3000, "m": 300}, target=V3)
+    assert {"vectorize", "accumulate_at"} <= {d.name for d in s.directives}
+    rng, made = np.random.default_rng(1), own_code(s)
+    for rows, columns in ((1, 1), (7, 3), (40, 37)):
+        given = normal(rng, rows, columns)
+        want = ps.interpret(f, given)
+        assert_same(made(given), want)
 
 
 def test_rows_behind_each_other_begin_after_all_pieces() -> None:

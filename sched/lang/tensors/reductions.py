@@ -337,8 +337,10 @@ def _arg_step(op: str, func: Func, at: tuple[Expr, ...], value: Expr, k: Expr) -
     values the first one wins, and the first NaN wins over all numbers."""
     index = tuple(x.node for x in at)
     best, where, found = (Expr(Read(func, index, c, None)) for c in range(3))
-    better = value > best if op == "argmax" else value < best
     if func.dtypes[0].is_float:
-        better = better | ((value != value) & (best == best))
+        worse = value <= best if op == "argmax" else value >= best
+        better = (best == best) & ~worse  # where it is NaN, too
+    else:
+        better = value > best if op == "argmax" else value < best
     chosen: tuple[Expr, ...] = select(~found | better, (value, k, True), (best, where, found))
     return chosen

@@ -94,7 +94,7 @@ class Rfactor(Directive, name="rfactor", of="stage"):
     def _check(self, e: Editing, s: Statement, of: Node) -> None:
         """Refuses what has no partial sums along a loop with the coordinate `of`."""
         d = s.definition
-        is_arg = d.func.is_reduction and len(d.values) == 3
+        is_arg = accumulation.finds_place(d)
         if not (accumulation.accumulates(d) or is_arg) or e.model.program.is_recurrence(d.func):
             raise e.malformed(
                 f"{self.stage} is no reduction: it does not add to what an element was before",

@@ -32,6 +32,21 @@ def is_exact(d: Definition) -> bool:
     return accumulates(d) and (d.op in ("min", "max") or not d.func.dtypes[0].is_float)
 
 
+def finds_place(d: Definition) -> bool:
+    """Whether an update is a step of an inline argmin or argmax: partial results of (value, index,
+    found) can be put together in any order."""
+    return d.is_update and d.func.is_reduction and len(d.values) == 3
+
+
+def folds(d: Definition) -> bool:
+    """Whether an update over RVars changes an element from what it was and from others of other
+    Funcs, which come in order, and whether its Vars determine the element."""
+    if not (d.is_update and d.rvars and d.is_pointwise) or d.loops:
+        return False
+    own = (n for n in postorder(*d.values) if _is_own(n, d))
+    return any(True for _ in own) and not any(_is_own(n, d) for n in postorder(*d.where))
+
+
 def is_rounded_to_16_bits(d: Definition) -> bool:
     """Whether each term that an update accumulates is rounded to a 16-bit float with the others."""
     return d.func.dtypes[0].is_narrow and accumulates(d) and not is_exact(d)

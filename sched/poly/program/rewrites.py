@@ -236,11 +236,13 @@ def _better(d: Definition, old: list[Expr], new: list[Expr]) -> tuple[Expr, ...]
     the one with the lowest index, NaN before all."""
     value, at, found = new
     best, where, known = old
-    better = value > best if is_argmax(d) else value < best
     even = value == best
     if d.func.dtypes[0].is_float:
-        nan, was = value != value, best != best
-        better, even = better | (nan & (best == best)), even | (nan & was)
+        worse = value <= best if is_argmax(d) else value >= best
+        better = (best == best) & ~worse
+        even = even | ((value != value) & (best != best))
+    else:
+        better = value > best if is_argmax(d) else value < best
     chosen: tuple[Expr, ...] = select(
         found & (~known | better | (even & (at < where))), (value, at, found), (best, where, known)
     )

@@ -19,26 +19,26 @@ from ...lang.tensors.tensors import Func
 from ...poly.model.model import Model
 from ...poly.model.proven import unproved
 from ...poly.model.statements import Statement
-from ...poly.program.accumulation import accumulates, is_exact
+from ...poly.program.accumulation import accumulates, finds_place, folds, is_exact
 from ...poly.program.rule import without_recomputation
 from ...poly.schedule.schedule import Schedule
 from ...poly.sets.budget import BudgetExceeded, allowance, budget
 from ...poly.sets.simplify import reads_memory
 from ...poly.state.rewritten import RewrittenProgram, rewritten_program
-from ...poly.tree.times import scheduled_stages
+from ...poly.tree.times import ScheduledStage, scheduled_stages
 from ...records import dataclass
 from ...steps import Log
 from .accesses import Layouts, MemoryAccess, memory_accesses
 from .boxes import Ranges
 from .distances import Distance, by_nest, distances, nest_of, shared_loops, within
-from .operations import operations, operations_by_loops
+from .operations import Operations, operations, operations_by_loops, waiting_operations
 from .sizes import chosen_sizes
 from .sweeps import Sweep, Swept, is_swept, needing, sweeps
 from .windows import Window, windows
 from .written_nest import LoopFacts, written_nest
 
 Kind = Literal[
-    "pointwise", "reduction", "float reduction", "scatter", "gather", "recurrence", "extern"
+    "pointwise", "reduction", "float reduction", "fold", "scatter", "gather", "recurrence", "extern"
 ]
 
 
@@ -50,7 +50,8 @@ class StatementFacts(Shown):
         name: as schedules call it.
         func: what it computes.
         kind: `pointwise`, or what keeps it from being that. A `reduction` gives the same bits in
-            any order, a `float reduction` does not.
+            any order, a `float reduction` does not, and of a `fold` nobody can say: it computes an
+            element from what it was.
         loops: outermost first.
         axes: for each loop, the axis of what it computes that it moves along; None for none.
         operations: of one instance, by class and type: `{"multiply-add float32": 1}`.
@@ -62,6 +63,9 @@ class StatementFacts(Shown):
             must be skewed by loops around it so that none does; of the loops as they are written,
             so skew the innermost one first.
         is_exact: whether it accumulates over loops of its own what is the same in any order.
+        values: how many an element has: several of a tuple.
+        waiting: of a recurrence, the operations that need what its Func, or another one that drives
+            it, has computed before: by class and type. Of others none.
     """
 
     name: str
@@ -76,6 +80,8 @@ class StatementFacts(Shown):
     permutable: tuple[tuple[str, ...], ...]
     skewable: Mapping[str, Mapping[str, int]] = field(hash=False)
     is_exact: bool = False
+    values: int = 1
+    waiting: Operations = ()
 
     @property
     def instances(self) -> int:
@@ -195,11 +201,12 @@ def _facts_of(rewritten: RewrittenProgram, sizes: Mapping[str, int]) -> Facts:
         others, distances_there = beside[nest_of(placed)]
         around = within(placed, nests, distances_there)
         nest = written_nest(placed, around, shared_loops(placed, others), sizes)
+        kind = kind_of(statement, model)
         statements.append(
             StatementFacts(
                 statement.name,
                 model.program.names[statement.func],
-                kind_of(statement, model),
+                kind,
                 nest.loops,
                 tuple(axis_of(statement, x) for x in nest.dims),
                 operations(statement.definition),
@@ -209,6 +216,8 @@ def _facts_of(rewritten: RewrittenProgram, sizes: Mapping[str, int]) -> Facts:
                 nest.permutable,
                 nest.skewable,
                 accumulates_exactly(statement.definition),
+                len(statement.definition.values),
+                _waiting(statement, around, nests) if kind == "recurrence" else (),
             )
         )
         dims.append(nest.dims)
@@ -216,6 +225,18 @@ def _facts_of(rewritten: RewrittenProgram, sizes: Mapping[str, int]) -> Facts:
             needed += windows(statement, nest.dims, nest.box, known, layouts)
     together = _together(model.statements, statements, dims)
     return Facts(sizes, tuple(statements), tuple(needed), found, together)
+
+
+def _waiting(
+    statement: Statement, around: Sequence[Distance], nests: Mapping[str, ScheduledStage]
+) -> Operations:
+    """The operations of an instance that need what instances before it have computed.
+
+    Args:
+        around: the distances of dependences along its loops.
+    """
+    before = {nests[d.source].stage.statement.func for d in around}
+    return waiting_operations(statement.definition, {statement.func, *before})
 
 
 def _together(
@@ -244,7 +265,7 @@ def axis_of(statement: Statement, dim: Var | RVar) -> int | None:
 def accumulates_exactly(d: Definition) -> bool:
     """Whether a definition accumulates over loops of its own, and gives the same bits in any order
     of them."""
-    return d.is_update and bool(d.rvars) and not d.loops and accumulates(d) and is_exact(d)
+    return d.is_update and bool(d.rvars) and not d.loops and (is_exact(d) or finds_place(d))
 
 
 def kind_of(statement: Statement, model: Model) -> Kind:
@@ -256,6 +277,8 @@ def kind_of(statement: Statement, model: Model) -> Kind:
         return "scatter"
     if d.is_update and d.rvars and accumulates(d) and not d.loops:
         return "reduction" if is_exact(d) else "float reduction"
+    if folds(d):
+        return "reduction" if finds_place(d) else "fold"
     in_place = d.is_update and not accumulates(d) and not d.is_pointwise
     if model.program.is_recurrence(statement.func) or d.loops or in_place:
         return "recurrence"

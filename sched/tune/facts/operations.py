@@ -21,6 +21,7 @@ from ...lang.nodes.nodes import (
 )
 from ...lang.nodes.ops import COMPARISONS, FUNCTIONS
 from ...lang.nodes.rare import usually_computed
+from ...lang.nodes.tensor import Tensor
 from ...lang.tensors.definitions import Definition
 from ...poly.sets.linear import expanded
 from ...poly.sets.simplify import reads_memory
@@ -64,6 +65,9 @@ def operations(d: Definition) -> dict[str, int]:
     return dict(sorted(found.items()))
 
 
+Operations = tuple[tuple[str, int], ...]
+"""Operators by class and type, and how many."""
+
 Varying = tuple[tuple[str, tuple[bool, ...], int], ...]
 """Operators by class and type, apart for the loops that change their operands, and how many."""
 
@@ -76,6 +80,20 @@ def operations_by_loops(d: Definition, loops: Sequence[Node]) -> Varying:
         loops: the dimensions of the statement in the order of its loops.
     """
     return operations_of(computed_of(d), loops)
+
+
+def waiting_operations(d: Definition, names: Collection[Tensor]) -> Operations:
+    """Those operators of an instance that need an element of some Funcs."""
+    found: Counter[str] = Counter()
+    needing: dict[Node, bool] = {}
+    roots = (*d.values, *d.where)
+    for node in postorder(*roots):
+        own = isinstance(node, Read) and node.tensor in names
+        needing[node] = own or any(needing[x] for x in node.args)
+    for node in _computed(roots) if any(needing.values()) else ():
+        if needing[node]:
+            found.update(_counted(node))
+    return tuple(sorted(found.items()))
 
 
 @dataclass(frozen=True, slots=True)
