@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
@@ -194,9 +195,9 @@ class _Comparison:
         proven = kernel._schedule.proven
         may = any(c.text in found.text for c in proven.sizes if not c.access.must)
         checked = "which is used as an index" in found.text
-        # A Func is computed where it may be read, and then divides where it is not.
-        divided = "division by zero" in found.text and not is_affine(kernel._schedule)
-        if may or checked or divided:
+        # A Func is computed where it may be read: it divides there, or chooses among nothing.
+        computed = re.search("divisions? by zero|an empty reduction", found.text)
+        if may or checked or (computed and not is_affine(kernel._schedule)):
             self.report.notes.append(f"at the call: {normalised(found.text)}")
         else:
             self._finding("refused natively alone", name, call.label, found.text)

@@ -90,7 +90,7 @@ class Expressions:
 
     def named(self, value: Value) -> Value:
         """The value under a name, by which others may use it too, also in an index."""
-        if value.literal or "ps.trace(" in value.text:
+        if value.literal or _TRACE in value.text:
             return value
         name = self.world.fresh("t")
         self.scope.lines.append(f"{name} = {value.text}")
@@ -352,12 +352,19 @@ class Expressions:
         return Value(form.format(p=product, c=other), wide)
 
     def _deeply_shared(self, value: Value) -> Value:
-        """A tower in which each floor uses the one below twice."""
+        """A tower in which each floor uses the one below twice; none on what has no name, since its
+        text would double with each floor."""
+        if _TRACE in value.text:
+            return value
         found = self.cast(value, int64) if value.kind == "bool" else self._strong(value)
         for _ in range(4 + self.choices.below(12)):
             below = self.named(found)
             found = Value(f"({below.text} * {below.text} + {below.text})", below.type)
         return self.as_kind(found, value.kind)
+
+
+_TRACE = "ps.trace("
+"""What writes when it is computed, which may be once or twice: it gets no name."""
 
 
 def _param_type(name: str) -> Type:

@@ -21,6 +21,7 @@ from polysched.testing.directives import random_directive
 from . import directives, limits, placements, trial
 from .compare import Report, compare
 from .experiments import EXPERIMENTS
+from .expressions import Expressions
 from .limits import TooMuch
 from .meaning.reductions import REDUCTIONS
 from .outcomes import Finding
@@ -28,7 +29,8 @@ from .programs import Case, make_case
 from .run import Hunt
 from .scheduled import Scheduled
 from .scratch import WalledPool
-from .vocabulary import InputSpec
+from .vocabulary import InputSpec, Scope, Value
+from .world import World
 
 LINES = (
     "n = ps.sizes('n')",
@@ -355,3 +357,12 @@ def test_copies_of_a_statement() -> None:
     assert limits.copies(s.loop_program.nests) == 5
     s[f].unroll(i, 4).unroll(j)
     assert limits.copies(s.loop_program.nests) == 36
+
+
+def test_what_has_no_name_is_not_shared_deeply() -> None:
+    """Its text would double with each floor of a tower."""
+    traced = Value('ps.trace(1.5, "a")', ps.float64)
+    for seed in range(8):
+        choices = Choices.from_seed(seed)
+        writer = Expressions(choices, World(choices), Scope())
+        assert writer._deeply_shared(traced) is traced

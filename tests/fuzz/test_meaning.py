@@ -46,6 +46,20 @@ def test_more_random_programs(first: int) -> None:
     _check(range(first, first + 20))
 
 
+def test_bounds_of_a_reduction_run_loops_though_it_mentions_none() -> None:
+    """`r` runs around the reduction, which multiplies a constant."""
+    source = """
+n, = (ps.sizes("n"),)
+f = ps.Func("f", (), dtype=ps.int64)
+f[()] = 1
+r = ps.RVar("r", 0, n)
+q = ps.RVar("q", 0, r)
+f[()] += ps.prod(2, q)
+"""
+    (found,) = Program(source, ("f",))({"n": 4}, {}, {})
+    assert found == 1 + 1 + 2 + 4 + 8
+
+
 def test_shares_no_code_with_the_package() -> None:
     for path in PROGRAMS.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):

@@ -1391,6 +1391,12 @@ FAULTS = (
         "return self.stmt(nest.body, None)", VECTORS,
     ),
     Fault(
+        "an index that may wrap around is bounded by its ends", "poly/sets/lanes.py",
+        "return found if is_small(found) and ends(found, var, lanes) is not None else None",
+        "return found if ends(found, var, lanes) is not None else None",
+        ("tests/codegen/passes/test_wrapped_lanes.py",),
+    ),
+    Fault(
         "a vector is whole if its first lane is there", "codegen/passes/full_lanes.py",
         "last = self.lanes.count - 1 if (way > 0) == (FAILS_LESS[op] < 0) else 0", "last = 0",
         VECTORS,

@@ -4,6 +4,7 @@ more than its domain. Each stands as far outside as the loops that it depends on
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable
 from contextlib import suppress
 
 from ...lang.errors.errors import InternalError
@@ -15,20 +16,28 @@ from ..sets.projections import outermost
 _SET = isl.dim_type.set
 
 
-def remaining(domain: Set, described: Set, context: Set) -> Set | None:
+def remaining(
+    domain: Set, described: Set, context: Set, free: Callable[[], Set] | None = None
+) -> Set | None:
     """What must still be tested of an iteration that the loops visit; None if nothing.
 
     Proves that bounds and guard together describe the domain.
+
+    Args:
+        domain: at sizes of the context alone.
+        free: the same at all sizes, which is simpler where the context has many pieces.
     """
     around = described.intersect_params(context)
-    needed = domain.intersect_params(context)
-    with suppress(BudgetExceeded), attempt(OPERATIONS):
-        guard = _shortest(domain, around)
-        visited = around if guard is None else around.intersect(guard)
-        if not visited.is_equal(needed):
-            raise InternalError(f"the loops visit {visited} instead of {domain}")
-        return guard
-    if not needed.is_subset(around):
+    for said in (lambda: domain, free):
+        if said is None:
+            continue
+        with suppress(BudgetExceeded), attempt(OPERATIONS):
+            guard = _shortest(said(), around)
+            visited = around if guard is None else around.intersect(guard)
+            if not visited.is_equal(domain):
+                raise InternalError(f"the loops visit {visited} instead of {domain}")
+            return guard
+    if not domain.is_subset(around):
         raise InternalError(f"the loops visit {around}, and not all of {domain}")
     return domain
 

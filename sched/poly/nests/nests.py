@@ -128,7 +128,8 @@ class _NestMaker:
         self.parameters = parameters
         self.parts = parts
         self.context = context
-        #: What each loop visits, and what of its loops each stage does.
+        #: What each loop visits, and what of its loops each stage does, at sizes of the context:
+        #: to intersect with it once more would multiply the pieces of both.
         self.iterations: dict[int, Set] = {}
         self._visit(nest, 0)
         self.names: dict[str, int] = {}
@@ -225,7 +226,7 @@ class _NestMaker:
             described = outside.intersect(bounds.described).intersect_params(self.context)
             count = span_of(described, depth)
             if count is None or count > _MOST_LANES:
-                own = span_of(visited.intersect_params(self.context), depth)
+                own = span_of(visited, depth)
                 if count is None or (own is not None and own < count):
                     names = Translator(self.parameters, scope.loops)
                     bounds, count = bounds_from_first(visited, bounds, names), own
@@ -235,12 +236,14 @@ class _NestMaker:
                     hint="make it serial, or split it anew",
                 )
         lanes = scope.in_lanes or loop.kind == "vector"
-        described = within(outside, visited.intersect_params(self.context), bounds)
+        described = within(outside, visited, bounds)
         inside = _Scope((*scope.loops, var), described, lanes)
         tested: tuple[tuple[int, Node], ...] = ()
         if not lanes and self._is_sparse(loop, visited, bounds, known):
-            tested = self._conditions(visited, inside)
-            inside = replace(inside, described=visited.intersect_params(self.context))
+            guard = self._guard(visited, inside, loop)
+            if guard is not None:
+                tested = self._conditions(guard, inside)
+                inside = replace(inside, described=described.intersect(guard))
         body = self._body(loop.body, inside)
         body = _Found(body.nest, (*tested, *body.pending)).guarded(depth + 1)
         data = data_bounds(body.nest, scope.loops) if bounds.step == 1 else None
@@ -248,8 +251,8 @@ class _NestMaker:
         found = _Found(made, body.pending)
         if data is not None and count is None:
             # Elsewhere the read of its bounds might be outside of the array.
-            needed = self._conditions(_outer(visited, depth), scope)
-            found = _Found(made, (*found.pending, *needed))
+            needed = self._guard(_outer(visited, depth), scope, loop)
+            found = _Found(made, (*found.pending, *self._conditions(needed, scope)))
         if lanes and not scope.in_lanes and scope.loops:
             for func in _stored_below(loop):
                 found = self._storage(func, leaves(loop), found, scope)
@@ -286,20 +289,28 @@ class _NestMaker:
 
     def _stage(self, stage: Stage, scope: _Scope) -> _Found:
         names = Translator(self.parameters, scope.loops)
-        pending = self._conditions(self.iterations[id(stage)], scope)
+        guard = self._guard(self.iterations[id(stage)], scope, stage)
         real = None
         if stage.padding:
             own = stage.instances.apply(loop_map(stage)).intersect_params(self.context)
             real = names.condition(own.gist(self.iterations[id(stage)]))
         return _Found(
-            NestStage(stage, point_of(stage, scope.loops, names, self.context), real), pending
+            NestStage(stage, point_of(stage, scope.loops, names, self.context), real),
+            self._conditions(guard, scope),
         )
 
-    def _conditions(self, needed: Set, scope: _Scope) -> tuple[tuple[int, Node], ...]:
-        """The guard of a stage: conditions that hold in its iterations only, with the number of
-        loops that each depends on."""
+    def _guard(self, needed: Set, scope: _Scope, tree: Loop | Stage) -> Set | None:
+        """What holds in the iterations of a stage or a loop only."""
+
+        def at_all_sizes() -> Set:
+            inside = [_outer(iterations(s), len(scope.loops)) for _, s in leaves(tree)]
+            return union_sets(inside[1:], inside[0])
+
+        return remaining(needed, scope.described, self.context, at_all_sizes)
+
+    def _conditions(self, guard: Set | None, scope: _Scope) -> tuple[tuple[int, Node], ...]:
+        """A guard as conditions, with the number of loops that each depends on."""
         names = Translator(self.parameters, scope.loops)
-        guard = remaining(needed, scope.described, self.context)
         parts = split_guard(guard) if guard is not None else []
         found = ((depth, names.condition(where)) for depth, where in parts)
         return tuple((depth, condition) for depth, condition in found if condition is not None)

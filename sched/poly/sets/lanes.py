@@ -96,11 +96,12 @@ def ends(index: Node, var: Var, lanes: LaneOffsets) -> tuple[Node, Node] | None:
 
 def bounded(op: str, a: Node, b: Node, var: Var, lanes: LaneOffsets) -> Node | None:
     """The operand that a minimum or a maximum equals where all lanes are on one side of a bound,
-    though they go up and down."""
+    though they go up and down. Where it may wrap around between two lanes, as beside a Param of
+    64 bits, its ends say nothing of those."""
     if op not in CHOSEN or (var in leaves_below(a)) == (var in leaves_below(b)):
         return None
     found = a if var in leaves_below(a) else b
-    return None if ends(found, var, lanes) is None else found
+    return found if is_small(found) and ends(found, var, lanes) is not None else None
 
 
 def is_bounded(a: Node, b: Node, var: Var, lanes: LaneOffsets) -> bool:
@@ -120,7 +121,7 @@ def goes_round(node: Op, var: Var, lanes: LaneOffsets) -> bool:
         return lane_offsets(node, var, lanes) is None and is_own_remainder(node.op, a, b, var)
     if is_own_remainder(node.op, a, b, var):
         return True
-    return var not in leaves_below(b) and ends(a, var, lanes) is not None
+    return var not in leaves_below(b) and is_small(a) and ends(a, var, lanes) is not None
 
 
 def in_full_vectors(

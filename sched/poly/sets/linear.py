@@ -10,6 +10,7 @@ from ...lang.nodes.nodes import (
     Const,
     Node,
     Op,
+    Param,
     RVar,
     Size,
     Var,
@@ -82,8 +83,8 @@ def cancelled(node: Node) -> Node:
 
 @remembered
 def magnitude(node: Node) -> int | None:
-    """A bound of the magnitude of an index, by the ranges of loops and sizes; None where there is
-    none: a Param or an element may be any number, and arithmetic on it may wrap around."""
+    """A bound of the magnitude of an index, by the ranges of loops, sizes and Params; None where
+    there is none: an element may be any number, and arithmetic on it may wrap around."""
     found: dict[Node, int | None] = {}
     for n in postorder(node):
         found[n] = _most(n, found)
@@ -108,12 +109,21 @@ def _is_narrow(dtype: DType) -> bool:
     return dtype.is_int and dtype.itemsize < int64.itemsize
 
 
-def _most(node: Node, known: Mapping[Node, int | None]) -> int | None:
+def _most_of_leaf(node: Node) -> int | None:
     match node:
-        case Const(value=value):
-            return abs(int(value)) if dtype_of(node).is_int else None
+        case Const(value=value) if dtype_of(node).is_int:
+            return abs(int(value))
         case Var() | Size():
             return _MOST
+        case Param(info=info) if info.dtype.is_int:  # a call checks its type and its range
+            least = info.dtype.min if info.min is None else info.min
+            most = info.dtype.max if info.max is None else info.max
+            return int(max(abs(least), abs(most)))
+    return None
+
+
+def _most(node: Node, known: Mapping[Node, int | None]) -> int | None:
+    match node:
         case Op(op="cast", operands=(x,)) if dtype_of(node) is int64 and _is_narrow(dtype_of(x)):
             return 1 << 8 * dtype_of(x).itemsize  # whatever an element is
         case Op(op=op, operands=operands):
@@ -134,7 +144,8 @@ def _most(node: Node, known: Mapping[Node, int | None]) -> int | None:
                     return a
                 case "mod", [_, b] if isinstance(operands[1], Const):
                     return b
-    return None
+            return None
+    return _most_of_leaf(node)
 
 
 def _one(node: Node, var: Var | RVar, known: dict[Node, Node | None]) -> Node | None:

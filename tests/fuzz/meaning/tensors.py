@@ -80,15 +80,16 @@ class Definition:
 
     @property
     def mentioned(self) -> tuple[RVar, ...]:
-        """All RVars, those of reductions too."""
+        """All RVars, those of reductions too: their bounds may mention others, even if what is
+        reduced mentions none."""
         found: dict[str, RVar] = {}
         stack = list(self.roots)
         while stack:
             for node in stack.pop().walk():
-                r = node.extra[2] if node.op == "symbol" and len(node.extra) > 2 else None
-                if isinstance(r, RVar) and r.name not in found:
-                    found[r.name] = r
-                    stack += [r.lo, r.hi, *([] if r.domain.where is None else [r.domain.where])]
+                for r in _rvars_of(node):
+                    if r.name not in found:
+                        found[r.name] = r
+                        stack += [r.lo, r.hi, *([] if r.domain.where is None else [r.domain.where])]
         return tuple(sorted(found.values(), key=lambda r: r.serial))
 
     @property
@@ -103,6 +104,14 @@ class Definition:
         """On the left, in order."""
         names = (n.extra[0] for x in self.left for n in x.walk() if is_var(n))
         return tuple(dict.fromkeys(names))
+
+
+def _rvars_of(node: Tree) -> tuple[RVar, ...]:
+    """Those that a node is, or that it runs over."""
+    if node.op == "reduce":
+        return tuple(node.extra.rvars)
+    named = node.extra[2] if node.op == "symbol" and len(node.extra) > 2 else None
+    return (named,) if isinstance(named, RVar) else ()
 
 
 def is_var(node: Tree) -> bool:
