@@ -14,7 +14,8 @@ import pytest
 
 from . import meaning, understood
 from .meaning import arithmetic, evaluate, symbols
-from .meaning.program import Program
+from .meaning.program import Program, Run
+from .meaning.trees import Tree
 from .programs import Case
 from .vocabulary import InputSpec
 
@@ -144,11 +145,29 @@ def test_integers_wrap_and_casts_saturate(text: str, value: float) -> None:
         ),
         ("ps.all(x[(q := ps.RVar('q', i, n))] > 0, q)", [False, True, True]),
         ("ps.sum(ps.max(x[(q := ps.RVar('q', 0, r + 1))], q), r)", [-128 + 127 + 127] * 3),
+        ("ps.sum(ps.max((q := ps.RVar('q', 0, 2)) + r, q), r)", [1 + 2 + 3] * 3),
+        ("ps.sum(ps.max(q := ps.RVar('q', 0, n, where=lambda q: q <= r), q), r)", [0 + 1 + 2] * 3),
     ],
 )
 def test_reductions(text: str, values: list[Any]) -> None:
     """r runs over all elements; the result is as wide as the expression and the start."""
     assert _values(text, x=np.int8([-128, 127, 3])) == values
+
+
+def test_a_reduction_is_found_once_for_iterations_it_knows_nothing_of(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found: list[Tree] = []
+    reduction = Run._reduction
+
+    def noted(run: Run, node: Tree, *others: Any) -> Any:
+        found.append(node)
+        return reduction(run, node, *others)
+
+    monkeypatch.setattr(Run, "_reduction", noted)
+    text = "ps.sum(x[ps.argmax(x[(q := ps.RVar('q', 0, n))], q)], r)"
+    assert _values(text, x=np.int8([1, 2, 3])) == [9] * 3
+    assert len(found) == 2
 
 
 @pytest.mark.parametrize("t", ["float32", "float64", "float16", "bfloat16"])

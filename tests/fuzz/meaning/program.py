@@ -12,7 +12,7 @@ import numpy as np
 from . import Outside, Unknown
 from .arithmetic import converted
 from .evaluate import Point, type_of
-from .reductions import is_better
+from .reductions import is_better, needed
 from .symbols import PS, Extended, Extern, Table
 from .tensors import Block, Definition, Func, RVar, Tensor, is_var, read_type
 from .trees import Tree
@@ -90,6 +90,10 @@ class Run:
         self.externs: dict[Extern, Any] = {}
         self.points: dict[tuple[Func, Index], Element | None] = {}
         """Of others: the elements that were asked for; None while they are computed."""
+        self.reductions: dict[tuple[Any, ...], Any] = {}
+        """Their values, by those of the symbols they need, where no Func changes meanwhile."""
+        self.symbols: dict[Tree, tuple[Any, ...]] = {}
+        """Which those are."""
         if not all(self.point({}).value(c) for c in program.ps.required):
             raise Refused
 
@@ -128,7 +132,16 @@ class Run:
         )  # fmt: skip
 
     def _reduced(self, node: Tree, symbols: Mapping[Any, Any], visible: Visible) -> Any:
-        """The value of a reduction."""
+        """The value of a reduction. One inside of another is found once for all iterations that it
+        knows nothing of: else each level would multiply what the program takes."""
+        if visible or self.fresh:
+            return self._reduction(node, symbols, visible)
+        key = (node, *(symbols.get(s) for s in self._needed(node)))
+        if key not in self.reductions:
+            self.reductions[key] = self._reduction(node, symbols, visible)
+        return self.reductions[key]
+
+    def _reduction(self, node: Tree, symbols: Mapping[Any, Any], visible: Visible) -> Any:
         made, t = node.extra, concrete(self.program.type(node))
         loops = self._loops(made.rvars, dict(symbols), visible)
         if made.is_place:
@@ -141,6 +154,11 @@ class Run:
         if result is None:
             raise Outside("an extreme of nothing")
         return result
+
+    def _needed(self, reduction: Tree) -> tuple[Any, ...]:
+        if reduction not in self.symbols:
+            self.symbols[reduction] = tuple(needed(reduction))
+        return self.symbols[reduction]
 
     def _place(self, node: Tree, loops: Iterable[dict[Any, Any]], visible: Visible) -> int:
         """Where the best value is."""

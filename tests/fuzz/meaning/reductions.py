@@ -72,3 +72,21 @@ def is_better(op: str, value: Any, best: Any) -> bool:
     if value != value or best != best:
         return bool(best == best)
     return bool(value > best if op == "argmax" else value < best)
+
+
+def needed(node: Tree) -> set[Any]:
+    """The names of the symbols that a reduction does not bind itself, and the results so far of
+    those that it stands in."""
+    found: set[Any] = set()
+    stack = [node]
+    while stack:
+        for part in stack.pop().walk():
+            match part.op:
+                case "symbol":
+                    found.add(part.extra[0])
+                case "held":
+                    found.add(part)
+                case "reduce":
+                    for r in part.extra.rvars:
+                        stack += [r.lo, r.hi, *([] if r.domain.where is None else [r.domain.where])]
+    return found - {r.name for r in node.extra.rvars}

@@ -23,8 +23,6 @@ class Tree:
         self.op = op
         self.operands = operands
         self.extra = extra
-        #: The type and the tree to compute, once found; see `evaluate`.
-        self.typed: dict[bool, Any] = {}
 
     def __bool__(self) -> bool:
         raise Unknown("an expression has no truth value")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 import ml_dtypes
@@ -13,25 +14,32 @@ NARROW = ("float16", "bfloat16")
 WEAK = ("weak float", "index", "weak int")  # the first one that occurs is the common one
 
 
+_COMPUTED_IN = {"weak float": "float64", "index": "int64", "weak int": "int64"}
+
+
 def concrete(t: str) -> str:
     """The type in which values of type `t` are computed."""
-    return {"weak float": "float64", "index": "int64", "weak int": "int64"}.get(t, t)
+    return _COMPUTED_IN.get(t, t)
 
 
+@cache  # this and the next three are asked for each value
 def numpy_type(t: str) -> np.dtype[Any]:
     """The type of arrays."""
     return np.dtype(ml_dtypes.bfloat16) if t == "bfloat16" else np.dtype(concrete(t))
 
 
+@cache
 def kind(t: str) -> str:
     """NumPy's letter: b, i, u or f."""
     return "f" if t == "bfloat16" else numpy_type(t).kind
 
 
+@cache
 def bits(t: str) -> int:
     return 8 * numpy_type(t).itemsize
 
 
+@cache
 def limits(t: str) -> tuple[int, int]:
     """The smallest and the largest integer of a type."""
     info = np.iinfo(concrete(t))
