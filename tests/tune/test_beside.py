@@ -71,7 +71,7 @@ def rows_cost(count: int, gaps: tuple[int, ...], extent: float) -> float:
     own = ((), gaps, ()) if gaps else ()
     t = Touch(4, 1e6, False, (1000.0, 1000.0, 1.0), count, gaps=own)
     kinds = ("serial", "unrolled", "vector")
-    work = Work((100.0, extent, 8.0), kinds, (t,), (), (False,) * 3, False, 4, False)
+    work = Work((100.0, extent, 8.0), kinds, (t,), (), (False,) * 3, (), False, 4, False)
     return V3.cost(work).compute
 
 
