@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import zip_longest
 
 from ..cached import cached_property
 from ..records import dataclass
@@ -35,8 +36,8 @@ class Cost:
         return max(parts) + ALONGSIDE * (sum(parts) - max(parts)) + self.starts
 
     def plus(self, other: Cost, share: float = 1.0) -> Cost:
-        """The same with a part of another one."""
-        memory = zip(self.memory, other.memory, strict=True)
+        """The same with a part of another one. What costs nothing has fewer caches."""
+        memory = zip_longest(self.memory, other.memory, fillvalue=0.0)
         return Cost(
             self.compute + share * other.compute,
             tuple(a + share * b for a, b in memory),

@@ -12,7 +12,7 @@ from ...lang.tensors.definitions import Definition
 from ...records import dataclass
 from ..nests.loop_nest import LoopNest, NestIf, NestLoop, NestStage, children
 from ..program.inline import is_expensive
-from ..sets.linear import cancelled
+from ..sets.linear import lengths
 
 if TYPE_CHECKING:
     from .analysis import Analysis
@@ -121,7 +121,10 @@ def instances(loops: tuple[NestLoop, ...]) -> int | None:
 
 def most(x: NestLoop) -> int | None:
     """How far a loop runs at most; None if that depends on anything."""
-    return x.count if x.count is not None else most_of(cancelled(ix.sub(x.hi, x.lo)))
+    if x.count is not None:
+        return x.count
+    known = (most_of(length) for length in lengths(x.hi, x.lo))
+    return min((k for k in known if k is not None), default=None)
 
 
 def most_of(extent: Node) -> int | None:

@@ -14,7 +14,7 @@ from ...lang.nodes.tensor import Tensor
 from ...records import dataclass
 from ..nests import loop_program as lp
 from ..sets.intervals import Interval, interval
-from ..sets.linear import cancelled, coefficient
+from ..sets.linear import coefficient, lengths
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def _count(
 ) -> None:
     match nest:
         case lp.Loop(name=name, var=var, lo=lo, hi=hi, step=step, body=body):
-            most = max(0, _range(cancelled(ix.sub(hi, lo)), known)[1])
+            most = max(0, min(_range(length, known)[1] for length in lengths(hi, lo)))
             (first, _), (_, last) = _range(lo, known), _range(hi, known)
             inside = {**known, var: (first, max(first, last - 1))}
             _count(body, inside, {**around, name: -(-most // step)}, found)

@@ -81,6 +81,20 @@ def cancelled(node: Node) -> Node:
     return total
 
 
+def lengths(hi: Node, lo: Node) -> tuple[Node, ...]:
+    """What `hi - lo` does not exceed: from each part of a largest lower end to each of a smallest
+    upper one, the least of which is `hi - lo` itself."""
+    return tuple(
+        cancelled(ix.sub(end, start)) for end in _parts("min", hi) for start in _parts("max", lo)
+    )
+
+
+def _parts(op: str, node: Node) -> list[Node]:
+    if isinstance(node, Op) and node.op == op:
+        return [part for x in node.operands for part in _parts(op, x)]
+    return [node]
+
+
 @remembered
 def magnitude(node: Node) -> int | None:
     """A bound of the magnitude of an index, by the ranges of loops, sizes and Params; None where

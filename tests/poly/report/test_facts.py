@@ -48,6 +48,19 @@ def test_extents_of_tiles() -> None:
     assert s.extents(n=3, m=0, l=7)["C.update(0)"] == {"i": 3, "j": 0, "k": 7}
 
 
+def test_extents_of_what_a_tile_needs() -> None:
+    n, i = ps.sizes("n"), ps.vars("i")
+    f, g = ps.Func("f"), ps.Func("g", (n,))
+    f[i] = ps.cast(ps.float32, i)
+    g[i] = f[i] + f[i + 2]
+    s = ps.Schedule(g)
+    s["g"].split("i", 8)
+    s["f"].compute_at("g", "io")
+    assert s.extents(n=100) == {"f": {"io": 13, "i": 10}, "g": {"io": 13, "ii": 8}}
+    s["f"].split("i", 4, names=("fo", "fi"))
+    assert s.extents(n=100)["f"] == {"io": 13, "fo": 3, "fi": 4}
+
+
 def test_extents_where_sizes_are_known() -> None:
     s = ps.Schedule(plane())
     s["f"].split("i", 8)
