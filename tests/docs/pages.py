@@ -25,7 +25,8 @@ from typing import NamedTuple
 
 if __package__:
     from .around import Compile, missing, notebook, script
-else:  # run as a script
+else:  # run as a script, by a Python that may leave its folder out
+    sys.path.insert(0, str(Path(__file__).parent))
     from around import Compile, missing, notebook, script
 
 ROOT = Path(__file__).resolve().parents[2]
