@@ -62,7 +62,7 @@ def tall(s: ps.Schedule) -> None:
     c.vectorize("j", ps.native).unroll("j").unroll("i")
 
 
-def wide(s: ps.Schedule, columns: int = 4096, depth: int = 4) -> None:
+def wide(s: ps.Schedule, columns: int = 4096, depth: int = 8) -> None:
     """Rows of B as they lie in memory, some at a time. All threads read the same rows, each its
     part of the columns: rows of its own for each took a fifth longer."""
     c, u = s["C"], s["C"].update(0)
