@@ -10,7 +10,8 @@ from counting import calls
 import polysched as ps
 from polysched.poly.tree.times import scheduled_stages
 from polysched.targets.facts import machine
-from polysched.tune.decided import Partial
+from polysched.tune.cost import seconds_of
+from polysched.tune.decided import Decided, Partial
 from polysched.tune.effort import QUICK
 from polysched.tune.facts.distances import by_nest, distances, nest_of, shared_loops, within
 from polysched.tune.facts.facts import facts_of
@@ -45,6 +46,15 @@ def facts(count: int) -> int:
     return found.count
 
 
+def plans(count: int) -> int:
+    """How many calls it takes to find a plan for them."""
+    facts = facts_of(ps.Schedule.default(layers(count)).rewritten, None, SIZES)
+    output = {f"y{count - 1}"}
+    with calls() as found:
+        Search(facts, Model(machine("x86-64-v3"), 2), output, effort=QUICK).ranked()
+    return found.count
+
+
 def test_facts_of_twice_the_program_take_twice_as_long() -> None:
     facts(1)  # what is loaded once
     few, many = facts(8), facts(16)
@@ -62,6 +72,32 @@ def test_distances_of_other_nests_are_not_looked_at() -> None:
         others, own = beside[nest_of(placed)]
         assert within(placed, nests, own) == within(placed, nests, found)
         assert shared_loops(placed, others) == shared_loops(placed, nests.values())
+
+
+def test_what_decisions_cost_is_added_up_from_the_first_that_they_change(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    facts = facts_of(ps.Schedule.default(layers(4)).rewritten, None, SIZES)
+    search = Search(facts, Model(machine("x86-64-v3"), 2), {"y3"}, effort=QUICK)
+    found = Search.decide
+    whole: list[Partial] = []
+
+    def noted(self: Search, p: Partial, made: Decided) -> Partial:
+        whole.append(found(self, p, made))
+        return whole[-1]
+
+    monkeypatch.setattr(Search, "decide", noted)
+    search.ranked()
+    assert len(whole) > len(search.statements)
+    for p in whole:
+        assert p.seconds == p.sums[-1] == seconds_of(p.costs)
+    assert any(c.within is not None for p in whole for c in p.costs.values())
+
+
+def test_plans_of_twice_the_program_take_twice_as_long() -> None:
+    plans(1)  # what is loaded once
+    few, many = plans(6), plans(12)
+    assert few < many < 2.2 * few
 
 
 def test_what_a_plan_takes_to_be_compiled_is_added_up() -> None:
