@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 from counting import calls
 
 import polysched as ps
+from polysched.lang.program import groups
+from polysched.lang.program.program import Program
+from polysched.poly.model.statements import Statement
 from polysched.poly.tree.times import scheduled_stages
+from polysched.poly.tree.written import as_written
 from polysched.targets.facts import machine
 from polysched.tune.cost import seconds_of
 from polysched.tune.decided import Decided, Partial
@@ -59,6 +64,33 @@ def test_facts_of_twice_the_program_take_twice_as_long() -> None:
     facts(1)  # what is loaded once
     few, many = facts(8), facts(16)
     assert few < many < 2.2 * few
+
+
+class Looked(list[Statement]):
+    """Statements, and how often all of them were gone through."""
+
+    times = 0
+
+    def __iter__(self) -> Iterator[Statement]:
+        self.times += 1
+        return super().__iter__()
+
+
+def test_statements_are_gone_through_once_for_the_loops_as_written() -> None:
+    model = ps.Schedule.default(layers(3)).rewritten.model
+    before, statements = as_written(model), Looked(model.statements)
+    model.statements = statements
+    assert as_written(model).nests == before.nests
+    assert statements.times == 1
+
+
+def test_each_func_is_asked_once_for_what_it_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[ps.Func] = []
+    found = groups.producers
+    monkeypatch.setattr(groups, "producers", lambda f: asked.append(f) or found(f))
+    program = Program(layers(3))
+    assert [f for group in groups.demand_order(program) for f in group]
+    assert sorted(map(id, asked)) == sorted(map(id, program.funcs))
 
 
 def test_distances_of_other_nests_are_not_looked_at() -> None:
