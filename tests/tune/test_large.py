@@ -12,6 +12,7 @@ import polysched as ps
 from polysched.lang.program import groups
 from polysched.lang.program.program import Program
 from polysched.poly.model.statements import Statement
+from polysched.poly.report.finding import pieces_of
 from polysched.poly.tree.times import scheduled_stages
 from polysched.poly.tree.written import as_written
 from polysched.targets.facts import machine
@@ -82,6 +83,13 @@ def test_statements_are_gone_through_once_for_the_loops_as_written() -> None:
     model.statements = statements
     assert as_written(model).nests == before.nests
     assert statements.times == 1
+
+
+def test_statements_are_not_gone_through_for_the_pieces_of_a_single_definition() -> None:
+    s = ps.Schedule.default(layers(3))
+    statements = s.rewritten.model.statements = Looked(s.rewritten.model.statements)
+    assert pieces_of(s.analysis, s.program.outputs[0]) == ()
+    assert statements.times == 0
 
 
 def test_each_func_is_asked_once_for_what_it_reads(monkeypatch: pytest.MonkeyPatch) -> None:
