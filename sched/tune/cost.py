@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import zip_longest
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate, zip_longest
 
 from ..cached import cached_property
 from ..records import dataclass
@@ -62,12 +62,44 @@ def seconds_of(costs: Mapping[str, Cost]) -> float:
     Args:
         costs: by statement, consumers before what they read.
     """
-    inside = [name for name, cost in costs.items() if cost.within is not None]
-    if not inside:
-        return sum(cost.seconds for cost in costs.values())
-    whole = dict(costs)
-    for name in reversed(inside):
-        cost = whole.pop(name)
-        if cost.within is not None:
-            whole[cost.within] = whole[cost.within].plus(cost)
-    return sum(cost.seconds for cost in whole.values())
+    return sums_of(dict(costs), costs, {}, ())[-1] if costs else 0.0
+
+
+def sums_of(
+    costs: dict[str, Cost],
+    changed: Iterable[str],
+    before: Mapping[str, Cost],
+    sums: tuple[float, ...],
+) -> tuple[float, ...]:
+    """What the first statements take together, up to each of them. Only what comes after the first
+    change is added up again, in the same order: the sums are the same to the last bit.
+
+    Args:
+        costs: by statement, consumers before what they read.
+        changed: statements that cost something else than before, or are new.
+        before: the costs before.
+        sums: those of the costs before; none of them if they are not known.
+    """
+    if len(sums) < len(before):
+        changed, before = costs, {}
+    left = {x for name in changed for known in (costs, before) for x in _around(known, name)}
+    rest: dict[str, Cost] = {}
+    for name in reversed(costs):
+        if not left:
+            break
+        left.discard(name)
+        rest[name] = costs[name]
+    for name in rest:  # the last one first: a block in a block is one with both around it
+        host = rest[name].within
+        if host in rest:
+            rest[host] = rest[host].plus(rest[name])
+    known = sums[: len(costs) - len(rest)]
+    seconds = (0.0 if x.within is not None else x.seconds for x in reversed(rest.values()))
+    return (*known[:-1], *accumulate(seconds, initial=known[-1] if known else 0.0))[not known :]
+
+
+def _around(costs: Mapping[str, Cost], name: str | None) -> Iterator[str]:
+    """A statement, and those in whose blocks it runs, if it costs anything yet."""
+    while name is not None and name in costs:
+        yield name
+        name = costs[name].within

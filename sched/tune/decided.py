@@ -52,16 +52,18 @@ class Partial:
         funcs: by name, consumers before producers.
         costs: by statement.
         build_seconds: what it takes to be proven and compiled, beyond the program as it is written.
+        sums: what the first statements take together, up to each; none where it is not known.
     """
 
     funcs: Mapping[str, Decided] = field(default_factory=dict)
     costs: Mapping[str, Cost] = field(default_factory=dict)
     build_seconds: float = 0.0
+    sums: tuple[float, ...] = ()
 
     @property
     def seconds(self) -> float:
         """What it costs."""
-        return seconds_of(self.costs)
+        return self.sums[-1] if self.sums else seconds_of(self.costs)
 
     def stored_in(self, tensor: str) -> int:
         """How many loops around a Func use the same storage of it; none of what is at the root, of

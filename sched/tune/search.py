@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from .build_time import allowed, build_seconds
 from .candidates import Candidates
-from .cost import Cost
+from .cost import Cost, sums_of
 from .costs import Costs
 from .decided import NONE_KNOWN, Decided, Partial, Refusals
 from .effort import MANY, MANY_CALLS, THOROUGH, Effort, of_large
@@ -270,24 +270,25 @@ class Search:
         is."""
         before = p.funcs.get(made.plan.func)
         is_elsewhere = made.spot != (ROOT if before is None else before.spot)
-        costs, funcs = dict(p.costs), {**p.funcs, made.plan.func: made}
+        changed, funcs = dict[str, Cost](), {**p.funcs, made.plan.func: made}
         if before is None:
             build = p.build_seconds + self.own_build_seconds(made)
         else:
             build = sum(map(self.own_build_seconds, funcs.values()))
-        new = Partial(funcs, costs, build)
+        new = Partial(funcs)
         for s, nest, at in zip(
             self.statements[made.plan.func], made.nests, made.spots, strict=True
         ):
-            costs[s.name] = self._cost(new, s, at, nest)
+            changed[s.name] = self._cost(new, s, at, nest)
         for d in (before, made):
-            self._count_joint(new, d, costs)
+            self._count_joint(new, d, changed)
         for w in self._windows.get(made.plan.func, ()) if is_elsewhere else ():
             r = self._reader(new, w)
             if r is not None:
-                costs[w.consumer] = self._cost(new, r.statement, r.spot, r.nest)
-                self._count_joint(new, new.funcs[r.statement.func], costs)
-        return new
+                changed[w.consumer] = self._cost(new, r.statement, r.spot, r.nest)
+                self._count_joint(new, new.funcs[r.statement.func], changed)
+        costs = {**p.costs, **changed}
+        return Partial(funcs, costs, build, sums_of(costs, changed, p.costs, p.sums))
 
     def _cost(self, p: Partial, s: StatementFacts, spot: Spot, nest: Nest) -> Cost:
         """What a statement costs with all that is computed in its loops; nothing where it is

@@ -9,7 +9,7 @@ import pytest
 import polysched as ps
 from polysched.targets.facts import machine
 from polysched.tune.alike import alike
-from polysched.tune.cost import Cost, seconds_of
+from polysched.tune.cost import Cost, seconds_of, sums_of
 from polysched.tune.facts.facts import StatementFacts, facts
 from polysched.tune.footprint import Touch
 from polysched.tune.model import Model, Work
@@ -136,3 +136,15 @@ def test_a_block_computes_while_that_around_it_waits_for_memory() -> None:
 def test_blocks_in_blocks_are_one() -> None:
     costs = {x: Cost(1e-3, (0.0,), 0.0, within=y) for x, y in (("f", None), ("g", "f"), ("h", "g"))}
     assert seconds_of(costs) == pytest.approx(3e-3)
+
+
+def test_what_is_left_of_sums_is_what_no_change_reaches() -> None:
+    """Neither by a block that runs in another one now, nor by one that did so before."""
+    waits, computes = Cost(1e-3, (4e-3,), 0.0), Cost(4e-3, (1e-3,), 0.0)
+    alone = {"f": waits, "g": computes, "h": computes}
+    inside = {**alone, "h": replace(computes, within="f")}
+    for before, after in ((alone, inside), (inside, alone)):
+        sums = sums_of(before, before, {}, ())
+        assert sums_of(after, ["h"], before, sums)[-1] == seconds_of(after) != sums[-1]
+        assert sums_of(before, ["g"], before, (*sums[:1], 7.0, 8.0)) == sums
+    assert sums_of(alone, ["h"], alone, (5.0, 7.0, 9.0))[:2] == (5.0, 7.0)

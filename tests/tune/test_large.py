@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 from counting import calls
 
 import polysched as ps
+from polysched.lang.program import groups
+from polysched.lang.program.program import Program
+from polysched.poly.model.statements import Statement
+from polysched.poly.report.finding import pieces_of
 from polysched.poly.tree.times import scheduled_stages
+from polysched.poly.tree.written import as_written
 from polysched.targets.facts import machine
-from polysched.tune.decided import Partial
+from polysched.tune.cost import seconds_of
+from polysched.tune.decided import Decided, Partial
 from polysched.tune.effort import QUICK
 from polysched.tune.facts.distances import by_nest, distances, nest_of, shared_loops, within
 from polysched.tune.facts.facts import facts_of
@@ -45,10 +52,53 @@ def facts(count: int) -> int:
     return found.count
 
 
+def plans(count: int) -> int:
+    """How many calls it takes to find a plan for them."""
+    facts = facts_of(ps.Schedule.default(layers(count)).rewritten, None, SIZES)
+    output = {f"y{count - 1}"}
+    with calls() as found:
+        Search(facts, Model(machine("x86-64-v3"), 2), output, effort=QUICK).ranked()
+    return found.count
+
+
 def test_facts_of_twice_the_program_take_twice_as_long() -> None:
     facts(1)  # what is loaded once
     few, many = facts(8), facts(16)
     assert few < many < 2.2 * few
+
+
+class Looked(list[Statement]):
+    """Statements, and how often all of them were gone through."""
+
+    times = 0
+
+    def __iter__(self) -> Iterator[Statement]:
+        self.times += 1
+        return super().__iter__()
+
+
+def test_statements_are_gone_through_once_for_the_loops_as_written() -> None:
+    model = ps.Schedule.default(layers(3)).rewritten.model
+    before, statements = as_written(model), Looked(model.statements)
+    model.statements = statements
+    assert as_written(model).nests == before.nests
+    assert statements.times == 1
+
+
+def test_statements_are_not_gone_through_for_the_pieces_of_a_single_definition() -> None:
+    s = ps.Schedule.default(layers(3))
+    statements = s.rewritten.model.statements = Looked(s.rewritten.model.statements)
+    assert pieces_of(s.analysis, s.program.outputs[0]) == ()
+    assert statements.times == 0
+
+
+def test_each_func_is_asked_once_for_what_it_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[ps.Func] = []
+    found = groups.producers
+    monkeypatch.setattr(groups, "producers", lambda f: asked.append(f) or found(f))
+    program = Program(layers(3))
+    assert [f for group in groups.demand_order(program) for f in group]
+    assert sorted(map(id, asked)) == sorted(map(id, program.funcs))
 
 
 def test_distances_of_other_nests_are_not_looked_at() -> None:
@@ -62,6 +112,32 @@ def test_distances_of_other_nests_are_not_looked_at() -> None:
         others, own = beside[nest_of(placed)]
         assert within(placed, nests, own) == within(placed, nests, found)
         assert shared_loops(placed, others) == shared_loops(placed, nests.values())
+
+
+def test_what_decisions_cost_is_added_up_from_the_first_that_they_change(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    facts = facts_of(ps.Schedule.default(layers(4)).rewritten, None, SIZES)
+    search = Search(facts, Model(machine("x86-64-v3"), 2), {"y3"}, effort=QUICK)
+    found = Search.decide
+    whole: list[Partial] = []
+
+    def noted(self: Search, p: Partial, made: Decided) -> Partial:
+        whole.append(found(self, p, made))
+        return whole[-1]
+
+    monkeypatch.setattr(Search, "decide", noted)
+    search.ranked()
+    assert len(whole) > len(search.statements)
+    for p in whole:
+        assert p.seconds == p.sums[-1] == seconds_of(p.costs)
+    assert any(c.within is not None for p in whole for c in p.costs.values())
+
+
+def test_plans_of_twice_the_program_take_twice_as_long() -> None:
+    plans(1)  # what is loaded once
+    few, many = plans(6), plans(12)
+    assert few < many < 2.2 * few
 
 
 def test_what_a_plan_takes_to_be_compiled_is_added_up() -> None:

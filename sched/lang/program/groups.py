@@ -38,21 +38,23 @@ def demand_order(program: Program) -> tuple[tuple[Func, ...], ...]:
         if func.history.home is not None and follows_itself(program, (func,)):
             _refuse(func)
 
-    def following(func: Func) -> list[Func]:
-        return [p for p in producers(func) if not program.is_fixed(p) and p in funcs]
-
-    groups = [tuple(group) for group in components(funcs, following)]
+    is_here = frozenset(funcs)
+    # Of each Func, those whose regions wait for its own: they are asked for several times.
+    following = {
+        f: [p for p in producers(f) if p in is_here and not program.is_fixed(p)] for f in funcs
+    }
+    groups = [tuple(group) for group in components(funcs, following.__getitem__)]
     group_of = {f: group for group in groups for f in group}
     waiting = dict.fromkeys(groups, 0)
     for func in funcs:
-        for producer in following(func):
+        for producer in following[func]:
             waiting[group_of[producer]] += producer not in group_of[func]
     order: list[tuple[Func, ...]] = []
     ready = [group_of[f] for f in funcs if group_of[f][0] is f and waiting[group_of[f]] == 0]
     while ready:
         group = ready.pop()
         order.append(group)
-        for producer in (p for f in group for p in following(f) if p not in group):
+        for producer in (p for f in group for p in following[f] if p not in group):
             waiting[group_of[producer]] -= 1
             if waiting[group_of[producer]] == 0:
                 ready.append(group_of[producer])

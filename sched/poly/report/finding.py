@@ -39,8 +39,11 @@ def pieces_of(a: Analysis, what: Func | str) -> tuple[str, ...]:
     if isinstance(what, str) and what in a.tree.by_name:
         return ()
     funcs = [f for f in a.program.funcs if what in (f, names[f], f.name)]
-    own = [x for x in a.model.statements if x.func in funcs and not x.definition.is_update]
-    return tuple(x.name for x in own) if len(own) > 1 and len(funcs) == 1 else ()
+    pure = [d for f in funcs for d in a.model.definitions.get(f, ()) if not d.is_update]
+    if len(funcs) != 1 or len(pure) < 2:
+        return ()  # which is so of most, and known without a look at all statements
+    own = [x for x in a.model.statements if x.func is funcs[0] and not x.definition.is_update]
+    return tuple(x.name for x in own) if len(own) > 1 else ()
 
 
 def existing(a: Analysis, name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from ...lang.nodes.dtypes import int64
@@ -18,6 +18,7 @@ from .looptree import Loop, Seq, Tree
 from .stage import Stage
 
 Shared = Callable[[Model, Sequence[Func]], Tree]
+BySerial = Mapping[int, Statement]
 
 
 def own_nest(statement: Statement) -> Tree:
@@ -42,9 +43,10 @@ def block_coordinates(d: Definition) -> tuple[Node, ...]:
     )
 
 
-def _block(block: Block, model: Model, shared: Shared | None) -> list[Tree]:
+def _block(block: Block, model: Model, known: BySerial, shared: Shared | None) -> list[Tree]:
     """The nests of a block, in its loop if it has one."""
-    body: tuple[Tree, ...] = tuple(t for step in block.body for t in _step(step, model, shared))
+    nests = (t for step in block.body for t in _step(step, model, known, shared))
+    body: tuple[Tree, ...] = tuple(nests)
     fresh = {s.func for s in model.statements if s.func.history.home is block.sequential}
     body = with_storage([f for f in model.regions if f in fresh], body)
     loop = block.sequential.loop
@@ -54,12 +56,11 @@ def _block(block: Block, model: Model, shared: Shared | None) -> list[Tree]:
     return [Loop(f"{loop.name}{down}", body, span=block.sequential.span)]
 
 
-def _step(step: Step, model: Model, shared: Shared | None) -> list[Tree]:
+def _step(step: Step, model: Model, known: BySerial, shared: Shared | None) -> list[Tree]:
     """The nests of one step, in order; none for what is inlined."""
     if isinstance(step, Block):
-        return _block(step, model, shared)
-    serials = [d.serial for d in step.definitions]
-    statements = [s for s in model.statements if s.definition.serial in serials]
+        return _block(step, model, known, shared)
+    statements = [known[d.serial] for d in step.definitions if d.serial in known]
     if isinstance(step, Recurrence) and statements:
         assert shared is not None, "a recurrence needs an order"
         key = ("nest", *step.funcs, *statements, Same(model.context))
@@ -73,9 +74,10 @@ def as_written(model: Model, shared: Shared | None = None) -> Seq:
     Args:
         shared: makes the one nest of a recurrence.
     """
+    known = {s.definition.serial: s for s in model.statements}
     nests: list[Tree] = []
     for step in model.program.steps:
-        nests += _step(step, model, shared)
+        nests += _step(step, model, known, shared)
     outputs = model.program.outputs
     stored = [f for f in model.regions if f not in outputs and f.history.home is None]
     return Seq(with_storage(stored, tuple(nests)))
