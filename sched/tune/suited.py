@@ -100,6 +100,23 @@ def widths_of(lanes: int, vector: int, extents: Sequence[int]) -> list[int]:
     return [lanes, lanes // 2] if is_half_empty else [lanes]
 
 
+def different(
+    columns: Sequence[int], lanes: int, vector: int, templates: Templates
+) -> Sequence[int]:
+    """Of numbers of vectors side by side those that make loops of their own: where fewer of them
+    are all of a short loop, more are the same.
+
+    Args:
+        columns: from the least to the most.
+        lanes: of a register.
+    """
+    if vector == NONE or not templates.short[vector]:
+        return columns
+    narrowest = widths_of(lanes, vector, templates.extents)[-1]
+    is_all = [x * narrowest >= templates.extents[vector] for x in columns]
+    return columns[: is_all.index(True) + 1] if True in is_all else columns
+
+
 def plan_of(
     s: StatementFacts, template: Template, tile: tuple[int, int, int, int, int], **more: int
 ) -> NestPlan:
