@@ -299,7 +299,7 @@ class Candidates:
             if columns > 1 and (columns * size > most or copied > self.effort.gathers):
                 continue
             yield NONE, 1, columns
-            jams = jams_of(s, self.statements[s.func], spot, templates, vector)
+            jams = jams_of(s, self.statements, spot, templates, vector)
             if template == "rows" and is_reduction(s):
                 jams = terms_of(s, templates, vector)  # with rows of results it is a tile
             for jam in jams:
