@@ -22,6 +22,7 @@ from .suited import (
     SHORTEST,
     TERMS,
     arrangements,
+    different,
     has_others,
     jams_of,
     plan_of,
@@ -293,12 +294,12 @@ class Candidates:
         size = sum(s.operations.values()) + len(s.accesses)
         size *= templates.window_size if taps else 1
         most, lanes = self.effort.code, self._lanes(s)
-        for columns in self._columns(vector):
+        for columns in different(self._columns(vector), lanes, vector, templates):
             copied = columns * lanes * gathers(s, vector)
             if columns > 1 and (columns * size > most or copied > self.effort.gathers):
                 continue
             yield NONE, 1, columns
-            jams = jams_of(s, self.statements[s.func], spot, templates, vector)
+            jams = jams_of(s, self.statements, spot, templates, vector)
             if template == "rows" and is_reduction(s):
                 jams = terms_of(s, templates, vector)  # with rows of results it is a tile
             for jam in jams:

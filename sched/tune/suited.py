@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from .facts.facts import StatementFacts
 from .places import Spot
@@ -41,7 +41,7 @@ def has_others(s: StatementFacts, extents: Sequence[int]) -> bool:
 
 def jams_of(
     s: StatementFacts,
-    own: Sequence[StatementFacts],
+    statements: Mapping[str, Sequence[StatementFacts]],
     spot: Spot,
     templates: Templates,
     vector: int,
@@ -50,7 +50,7 @@ def jams_of(
     not wait for each other, or are so few that results are in registers for who reads them.
 
     Args:
-        own: the statements of its Func.
+        statements: of the program, by Func.
         spot: where it is computed.
     """
     extents = templates.extents
@@ -61,8 +61,10 @@ def jams_of(
         is_inside = spot.at is not None and not spot.slides
         few = [k for k in loops if is_inside and is_whole(templates, k)]
         few = [k for k in few if k not in (*in_common, *short)]
+        if few and is_looked_up(s.func, statements):
+            few = []
         loops = few + [k for k in in_common if vector != NONE] + short
-    elif vector == NONE and extents[0] > 1 and can_be_alone(s, own):
+    elif vector == NONE and extents[0] > 1 and can_be_alone(s, statements[s.func]):
         loops = [0, *loops]
     return loops[-2:]
 
@@ -72,6 +74,13 @@ def overlaps(s: StatementFacts, spot: Spot, templates: Templates, k: int) -> boo
     a window slides, the first ones fill it."""
     fills = spot.slides and spot.moves(s, spot.outer[-1])[k]
     return k in templates.overlapping and not fills
+
+
+def is_looked_up(func: str, statements: Mapping[str, Sequence[StatementFacts]]) -> bool:
+    """Whether data say which elements of a Func another one reads: these are in no registers, and
+    soon after they are stored, a load of some of several vectors waits for all of them."""
+    others = (s for own in statements.values() for s in own if s.func != func)
+    return any(a.tensor == func and None in a.strides for s in others for a in s.accesses)
 
 
 def is_whole(templates: Templates, k: int) -> bool:
@@ -98,6 +107,23 @@ def widths_of(lanes: int, vector: int, extents: Sequence[int]) -> list[int]:
         return [lanes]
     is_half_empty = 0 < extents[vector] % lanes <= lanes // 2
     return [lanes, lanes // 2] if is_half_empty else [lanes]
+
+
+def different(
+    columns: Sequence[int], lanes: int, vector: int, templates: Templates
+) -> Sequence[int]:
+    """Of numbers of vectors side by side those that make loops of their own: where fewer of them
+    are all of a short loop, more are the same.
+
+    Args:
+        columns: from the least to the most.
+        lanes: of a register.
+    """
+    if vector == NONE or not templates.short[vector]:
+        return columns
+    narrowest = widths_of(lanes, vector, templates.extents)[-1]
+    is_all = [x * narrowest >= templates.extents[vector] for x in columns]
+    return columns[: is_all.index(True) + 1] if True in is_all else columns
 
 
 def plan_of(

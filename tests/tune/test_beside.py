@@ -95,8 +95,11 @@ def test_rows_that_have_nothing_in_common_need_few_registers(
 
 
 # where it is so ---------------------------------------------------------------------------------
-def jams(s: StatementFacts, spot: Spot, extents: tuple[int, int]) -> list[int]:
-    return jams_of(s, (s,), spot, Templates(s, extents, spot.has_few(s)), COLUMNS)
+def jams(
+    s: StatementFacts, spot: Spot, extents: tuple[int, int], *readers: StatementFacts
+) -> list[int]:
+    statements = {x.func: (x,) for x in (s, *readers)}
+    return jams_of(s, statements, spot, Templates(s, extents, spot.has_few(s)), COLUMNS)
 
 
 def inside(s: StatementFacts, rows: int) -> Spot:
@@ -114,6 +117,19 @@ def test_few_rows_are_side_by_side_where_others_read_them() -> None:
     s = stencil(0)
     assert jams(s, inside(s, 3), (3, 200)) == [ROWS]
     assert jams(s, inside(s, 99), (99, 200)) == []
+
+
+@pytest.mark.parametrize(("is_chosen", "expected"), [(False, [ROWS]), (True, [])])
+def test_rows_that_data_choose_are_not(is_chosen: bool, expected: list[int]) -> None:
+    """They are in no registers for who reads them."""
+    x, at = ps.Input("x", ps.float32, (3, m)), ps.Input("at", ps.int32, (n, m), range=(0, 2))
+    g, h = ps.Func("g", (3, m)), ps.Func("h", (n, m))
+    g[i, j] = ps.sqrt(x[i, j])
+    h[i, j] = g[at[i, j], j] if is_chosen else g[0, j] + g[2, j] * at[i, j]
+    stored = ps.Schedule(h)
+    stored["g"].compute_root()
+    s, reader = facts(stored, {"n": 100, "m": 200}).statements
+    assert jams(s, inside(s, 3), (3, 200), reader) == expected
 
 
 def test_rows_of_a_window_that_slides_are_not() -> None:

@@ -11,7 +11,8 @@ from polysched.tune.model import Model
 from polysched.tune.places import ROOT
 from polysched.tune.planned import Nest
 from polysched.tune.search import Search
-from polysched.tune.suited import widths_of
+from polysched.tune.suited import different, widths_of
+from polysched.tune.templates import Templates
 
 from .programs import i, j, m, n, product
 
@@ -75,6 +76,33 @@ def test_half_vectors_are_tried_where_the_last_one_would_be_half_empty(
     lanes: int, extent: int, expected: list[int]
 ) -> None:
     assert widths_of(lanes, 1, (9, extent)) == expected
+
+
+@pytest.mark.parametrize(
+    ("extent", "short", "expected"),
+    [
+        (16, True, [1]),
+        (24, True, [1, 2, 4]),  # vectors of half as many lanes, too
+        (32, True, [1, 2]),
+        (33, True, [1, 2, 4]),
+        (16, False, [1, 2, 4]),  # there are more at other sizes
+    ],
+)
+def test_vectors_side_by_side_beyond_a_short_loop_are_not_tried_again(
+    extent: int, short: bool, expected: list[int]
+) -> None:
+    own, _ = candidates(product())
+    templates = Templates(own, (9, extent, 9), (False, short, False))
+    assert different((1, 2, 4), 16, 1, templates) == tuple(expected)
+    assert different((1,), 16, -1, templates) == (1,)
+
+
+def test_no_loops_are_looked_at_twice() -> None:
+    x, f = ps.Input("x", ps.float32, (n, 16)), ps.Func("f", (n, 16))
+    f[i, j] = ps.sqrt(x[i, j]) + 1
+    _, nests = candidates(f, n=1000)
+    loops = [n.loops for n in nests if n.plan.knob("vector") == 1]
+    assert len(set(loops)) == len(loops) > 1
 
 
 def test_elements_that_data_choose_are_loaded_in_vectors() -> None:
