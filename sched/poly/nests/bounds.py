@@ -198,12 +198,17 @@ def _or_zero(value: PwAff) -> PwAff:
     return value.union_add(PwAff(zero).subtract_domain(value.domain()))
 
 
-def has_gaps(visited: Set, bounds: Bounds, known: Set) -> bool:
-    """Whether bounds include more than the iterations that are needed, where any are."""
+def has_gaps(visited: Set, bounds: Bounds, outside: Set) -> bool:
+    """Whether bounds include more than the iterations that are needed, where any are.
+
+    Args:
+        outside: what the loops around describe, at any sizes: what is visited says at which ones.
+            To intersect it with these once more would multiply the pieces of both.
+    """
     if visited.n_basic_set() == 1 and not int(visited.get_basic_sets()[0].dim(isl.dim_type.div)):
         return False  # the bounds are its constraints
-    needed = _outer(visited).add_dims(_SET, 1)
-    return not known.intersect(bounds.described).intersect(needed).is_subset(visited)
+    needed = _outer(visited).add_dims(_SET, 1).intersect(outside)
+    return not needed.intersect(bounds.described).is_subset(visited)
 
 
 def are_lines(visited: Set) -> bool:

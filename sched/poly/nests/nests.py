@@ -218,8 +218,7 @@ class _NestMaker:
         visited = self.iterations[id(loop)]
         var = Var(self._unique(loop.name))
         outside = scope.described.add_dims(_SET, 1)
-        known = outside.intersect_params(self.context)
-        bounds = self._bounds(loop, visited, known, scope, var)
+        bounds = self._bounds(loop, visited, outside, scope, var)
         count = None
         if loop.kind in ("vector", "unrolled"):
             # Of what the bounds describe, which may be more than what is needed.
@@ -239,7 +238,7 @@ class _NestMaker:
         described = within(outside, visited, bounds)
         inside = _Scope((*scope.loops, var), described, lanes)
         tested: tuple[tuple[int, Node], ...] = ()
-        if not lanes and self._is_sparse(loop, visited, bounds, known):
+        if not lanes and self._is_sparse(loop, visited, bounds, outside):
             guard = self._guard(visited, inside, loop)
             if guard is not None:
                 tested = self._conditions(guard, inside)
@@ -258,7 +257,8 @@ class _NestMaker:
                 found = self._storage(func, leaves(loop), found, scope)
         return found
 
-    def _bounds(self, loop: Loop, visited: Set, known: Set, scope: _Scope, var: Var) -> Bounds:
+    def _bounds(self, loop: Loop, visited: Set, outside: Set, scope: _Scope, var: Var) -> Bounds:
+        known = outside.intersect_params(self.context)
         if loop.full_tile is not None:
             tile = full_tile_bounds(visited, loop.full_tile)
             if visited.is_subset(tile.described):
@@ -268,19 +268,19 @@ class _NestMaker:
             return found
         names = Translator(self.parameters, scope.loops)
         with suppress(BudgetExceeded), attempt(OPERATIONS):  # else a guard does
-            if has_gaps(visited, found, known):
+            if has_gaps(visited, found, outside):
                 exact = rounded_bounds(visited, known, names) or exact_bounds(visited, known, names)
                 return exact or found
         return found
 
-    def _is_sparse(self, loop: Loop, visited: Set, bounds: Bounds, known: Set) -> bool:
+    def _is_sparse(self, loop: Loop, visited: Set, bounds: Bounds, outside: Set) -> bool:
         """Whether there are loops inside that need not begin in most iterations of this one, since
         its bounds are around a few lines through them: a guard outside of those loops spares them.
         """
         if not _has_loops(loop) or not are_lines(visited):
             return False
         with suppress(BudgetExceeded), attempt(OPERATIONS):
-            return has_gaps(visited, bounds, known)
+            return has_gaps(visited, bounds, outside)
         return False
 
     def _unique(self, name: str) -> str:

@@ -13,7 +13,6 @@ from dataclasses import replace
 from functools import lru_cache
 
 from ...cached import cached_property
-from ...lang.arguments.admission import SIZE_LIMIT
 from ...lang.errors.errors import InternalError
 from ...lang.nodes.dtypes import INDEX, concrete
 from ...lang.nodes.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
@@ -23,7 +22,7 @@ from ...lang.program.ranges import value_range
 from ...lang.tensors.tensors import Func, Input
 from ...lang.tensors.trace import Trace
 from ...records import dataclass
-from . import periods
+from . import periods, unknowns
 from .affine_operators import COMPARE, LOGIC, OPERATORS, choose, compare_bools, is_affine_operator
 from .intervals import Interval, interval, whole
 from .isl import Frame, Map, PwAff, Set, coalesced, complement, isl, relation
@@ -31,8 +30,9 @@ from .isl import Frame, Map, PwAff, Set, coalesced, complement, isl, relation
 _WIDE = 32
 """From this width on, an index that only its type bounds counts as unbounded."""
 
-_FAR = SIZE_LIMIT >> 4
-"""A bound so far from zero is one of what is computed from the largest size that is allowed."""
+_FAR = 1 << (_WIDE - 1)
+"""A bound so far from zero is that of such a type, through a cast and an operator or two, or one of
+what is computed from the largest size that is allowed."""
 
 
 @dataclass(frozen=True)
@@ -157,14 +157,12 @@ class AffineBuilder:
         return [n for n in order if n in needed]
 
     def _bounding(self, node: Node) -> tuple[Node, ...]:
-        """What bounds an unknown beside its interval: a divisor, the bounds of a declared range."""
+        """The operands that bound an unknown, beside its interval."""
         match node:
             case Op() if (found := self._periodic(node)) is not None:
                 return (found.dividend, found.divisor)
-            case Op(op="mod", operands=(_, divisor)):
-                return (divisor,)
             case _:
-                return ()
+                return unknowns.bounding(node, self.intervals)
 
     def _periodic(self, node: Node) -> Quotient | None:
         """What it is of a quotient of affine values."""
@@ -216,10 +214,11 @@ class AffineBuilder:
         match node:
             case Op() if (found := self._periodic(node)) is not None:
                 dividend, divisor = self.value[found.dividend], self.value[found.divisor]
-                usual = divisor.le_set(self.frame.constant(self.intervals[found.divisor][1]))
-                return periods.bounds(found, self.frame, x, dividend, divisor, usual)
-            case Op(op="mod", operands=(_, d)):
-                return periods.remainder(self.frame, x, self.value[d])
+                least, most = self.intervals[found.divisor]
+                usual = divisor.le_set(self.frame.constant(most))
+                return periods.bounds(found, self.frame, x, dividend, divisor, usual, least < 0)
+            case Op():
+                return unknowns.bounds(node, self.frame, x, self.value, self.intervals)
             case Read(tensor=Input(range=(lo, hi))):
                 return self._within(node, x, lo, hi, PwAff.lt_set)
             case Read(tensor=Func() as func, component=component):
@@ -257,21 +256,7 @@ class AffineBuilder:
 
     @cached_property
     def _always(self) -> frozenset[Node]:
-        """What is computed at each point: not what only an arm of a select needs, or a part of a
-        condition, which may have been such an arm."""
-        found = set(self._roots)
-        waiting = [*found]
-        while waiting:
-            match waiting.pop():
-                case Op(op="select", operands=(condition, _, _)):
-                    needed: tuple[Node, ...] = (condition,)
-                case Op(op=op) as node if op in LOGIC and _is_bool(node):
-                    needed = ()
-                case node:
-                    needed = node.args
-            waiting += [n for n in needed if n not in found]
-            found.update(needed)
-        return frozenset(found)
+        return unknowns.always_computed(self._roots)
 
     def _is_affine(self, node: Node) -> bool:
         if node in self.constants:

@@ -22,17 +22,24 @@ def near(dividend: PwAff, divisor: PwAff) -> Set:
 
 
 def bounds(
-    found: Quotient, frame: Frame, x: PwAff, dividend: PwAff, divisor: PwAff, usual: Set
+    found: Quotient,
+    frame: Frame,
+    x: PwAff,
+    dividend: PwAff,
+    divisor: PwAff,
+    usual: Set,
+    by_negative: bool,
 ) -> Set:
     """What is known of `x`, the quotient, the remainder or whole periods.
 
     Args:
         usual: where the divisor is one that occurs. A dividend of -2**63 is near to no size: of
             such pieces only constants beyond 64 bits would be left, in all sets made from this one.
+        by_negative: whether the divisor may be negative.
     """
     exact = _met(frame, values(found, frame, x, dividend, divisor), usual)
     within = _met(frame, near(dividend, divisor), usual)
-    return exact.union(possible(found, frame, x, dividend, divisor).subtract(within))
+    return exact.union(possible(found, frame, x, dividend, divisor, by_negative).subtract(within))
 
 
 def _met(frame: Frame, pieces: Set, usual: Set) -> Set:
@@ -59,11 +66,13 @@ def values(found: Quotient, frame: Frame, x: PwAff, dividend: PwAff, divisor: Pw
     return coalesced(result)
 
 
-def possible(found: Quotient, frame: Frame, x: PwAff, dividend: PwAff, divisor: PwAff) -> Set:
+def possible(
+    found: Quotient, frame: Frame, x: PwAff, dividend: PwAff, divisor: PwAff, by_negative: bool
+) -> Set:
     """Where `x` may be the quotient, the remainder or whole periods, wherever the dividend is."""
     match found.op:
         case "floordiv":
-            return quotient(frame, x, dividend)
+            return quotient(frame, x, dividend, by_negative)
         case "mod":
             return remainder(frame, x, divisor)
         case _:
@@ -90,10 +99,11 @@ def _remainders(frame: Frame, x: PwAff, divisor: PwAff, count: int) -> Set:
     return positive.union(negative)
 
 
-def quotient(frame: Frame, x: PwAff, dividend: PwAff) -> Set:
+def quotient(frame: Frame, x: PwAff, dividend: PwAff, by_negative: bool) -> Set:
     """Where `x` may be the quotient of a dividend, whatever the divisor is: no farther from zero
-    than the dividend, and zero by a divisor of zero."""
-    zero, other = frame.constant(0), dividend.neg()
+    than the dividend, zero by a divisor of zero, and on the same side by one that is positive."""
+    zero = frame.constant(0)
+    other = dividend.neg() if by_negative else zero
     above = dividend.ge_set(zero).intersect(x.le_set(dividend)).intersect(x.ge_set(other))
     below = dividend.lt_set(zero).intersect(x.ge_set(dividend)).intersect(x.le_set(other))
     return above.union(below)

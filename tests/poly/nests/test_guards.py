@@ -8,6 +8,8 @@ import pytest
 from counting import operations
 
 import polysched as ps
+from polysched.poly.nests import nests
+from polysched.poly.nests.bounds import Bounds, has_gaps
 from polysched.poly.nests.guards import remaining
 from polysched.poly.sets.isl import Set, isl
 
@@ -67,3 +69,30 @@ def test_a_guard_says_nothing_of_sizes_that_no_call_has() -> None:
         "if ii == 0:", "if False:", "if False:"
     ]  # fmt: skip
     s.compile()
+
+
+def test_gaps_of_loops_are_looked_for_without_the_conditions_on_sizes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is visited has them already, which are in several pieces here. Their products with
+    themselves took most of the work of a compilation."""
+    n, m = ps.sizes("n m")
+    i, j = ps.vars("i j")
+    a, b = ps.Input("a", ps.int64, (n,)), ps.Input("b", ps.int64, (m,))
+    f, g, h = ps.Func("f"), ps.Func("g"), ps.Func("h")
+    h[i] = 7 * i
+    f[i, j] = a[ps.clip(i * j, 0, n - 1)] + h[i]
+    g[i, j] = b[ps.clip(i * j, 0, m - 1)] + h[i + n]
+    s = ps.Schedule((f, g))
+    s[h].compute_root()
+    pieces: list[int] = []
+
+    def noted(visited: Set, bounds: Bounds, outside: Set) -> bool:
+        pieces.append(int(outside.n_basic_set()))
+        return has_gaps(visited, bounds, outside)
+
+    monkeypatch.setattr(nests, "has_gaps", noted)
+    loops = str(s).partition("f[i, j] =")[0]
+    assert pieces
+    assert set(pieces) == {1}
+    assert " if " in loops.partition("for i ")[2]  # h has gaps

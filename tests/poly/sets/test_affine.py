@@ -168,7 +168,7 @@ i, j = ps.vars("i j")
         (u8[i] >> 4, (0, 15)),
         (u8[i] & 15, (0, 15)),
         (u8[i] & u8[j], (0, 255)),
-        ((i & 15) & ps.cast(ps.int64, u8[j]), (0, 15)),
+        ((i & 15) & ps.cast(ps.int64, u8[j]), (0, 2)),
         (ps.abs(ps.cast(ps.int32, i8[i])), (0, 128)),
     ],
     ids=str,
