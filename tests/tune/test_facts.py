@@ -309,7 +309,8 @@ def test_loops_that_are_called_parallel_may_be(case: Case) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_extents_are_those_of_the_loops(case: Case) -> None:
-    """The interval of each loop, found by isl, is within what the loops' bounds allow."""
+    """The interval of each loop, found by isl, is within what the loops' bounds allow; it is
+    longer only where the loop moves along with those around, and is as long in the middle."""
     s = schedule(case)
     sizes = {name: 3 + k for k, name in enumerate(s.model.params)}
     try:
@@ -320,7 +321,9 @@ def test_extents_are_those_of_the_loops(case: Case) -> None:
     for statement in found.statements:
         own = bounds.get(statement.name, {})
         for loop in statement.loops:
-            assert loop.middle <= loop.extent <= own.get(loop.name, loop.extent)
+            most = own.get(loop.name, loop.extent)
+            assert loop.middle <= min(loop.extent, most)
+            assert loop.extent <= most or loop.middle < loop.extent
 
 
 @pytest.mark.parametrize("case", CASES[::8], ids=lambda c: c.name)
