@@ -54,7 +54,7 @@ LIMITS = {
     "vectors side by side hide that as far as registers go: with AVX-512 it takes two thirds of "
     "the time that it takes without, and no number of vectors was quicker than four. One thread "
     "has twice as much to do for the same memory, and so is further behind than two. What the bits "
-    "cost is what the case with `ps.fast_exp2` takes less in this table; Halide's `fast_exp` is "
+    "cost is what the case with a fast function takes less in this table; Halide's `fast_exp` is "
     "less exact, too.",
     "GELU with bias, fast": "It reads and writes each element once, and with AVX-512 takes hardly "
     "longer than an addition of the bias alone, which moves as much. Without it, its operators.",
