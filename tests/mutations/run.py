@@ -1369,7 +1369,7 @@ FAULTS = (
     ),
     Fault(
         "nests are bounded as others of the same loops", "poly/nests/alike.py",
-        "stage.coordinates, stage.padding, instances", "stage.coordinates, stage.padding",
+        "stage.padding, self._number(stage)", "stage.padding",
         ("tests/poly/nests/test_alike.py",),
     ),
     Fault(

@@ -19,8 +19,8 @@ def point_of(
 ) -> dict[Node, Node]:
     """The statement's dimensions as expressions over the loops."""
     statement = stage.statement
-    rounded = _rounded(statement)
-    if stage.coordinates == statement.loops and not rounded:
+    quotients = rounded(statement)
+    if stage.coordinates == statement.loops and not quotients:
         return dict(zip(statement.loops, loops, strict=True))
     running = stage.padded.intersect_params(context)
     iteration = loop_map(stage)
@@ -34,7 +34,7 @@ def point_of(
         symbol: names.pw_aff(value.gist(known), ix.ZERO)
         for symbol, value in zip(statement.loops, values_of(inverse), strict=True)
     }
-    for node in rounded:
+    for node in quotients:
         exact = affine_value(statement.frame, node)
         assert exact is not None
         at = coalesced(exact.pullback_pw_multi_aff(values).gist(known))
@@ -44,7 +44,7 @@ def point_of(
     return point
 
 
-def _rounded(statement: Statement) -> list[Node]:
+def rounded(statement: Statement) -> list[Node]:
     """The quotients and remainders among the indices of a statement: in tiles of loops they are
     loops."""
     found: dict[Node, None] = {}
