@@ -1373,6 +1373,11 @@ FAULTS = (
         ("tests/poly/nests/test_alike.py",),
     ),
     Fault(
+        "threads are not thought to share what is computed", "tune/model.py",
+        'return LESS * compute / (self.threads if "parallel" in work.kinds else 1)',
+        "return LESS * compute", ("tests/tune/test_costs.py",),
+    ),
+    Fault(
         "copies are those of other loops", "poly/placement/accumulators.py",
         "        tuple([parts[0].coordinates[k] for k in chosen]),\n", "",
         ("tests/poly/placement/test_asked_once.py",),
