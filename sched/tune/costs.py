@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from math import inf
 from types import MappingProxyType
 
 from .alike import Alike, alike, kept
@@ -11,7 +12,7 @@ from .candidates import Candidates
 from .cost import Cost
 from .decided import Partial
 from .facts.facts import StatementFacts
-from .model import Model
+from .model import Model, Work
 from .places import Spot
 from .planned import Nest
 from .steps import skewed
@@ -20,8 +21,21 @@ from .work import Site
 UNEVEN, SKEWED = 2.5, 1.6
 """How much longer loops take whose bounds are not simple, and those that run askew."""
 
-Known = dict[tuple[object, ...], Cost]
-"""Costs by template and knobs."""
+Key = tuple[object, ...]
+"""A template with its knobs."""
+
+
+class Known:
+    """What was found of nests of statements that are alike.
+
+    Attributes:
+        costs: of those that were looked at.
+        begun: of the others what the model is told of them, and what computing takes alone.
+    """
+
+    def __init__(self) -> None:
+        self.costs: dict[Key, Cost] = {}
+        self.begun: dict[Key, tuple[Work, float]] = {}
 
 
 class Costs:
@@ -87,7 +101,7 @@ class Costs:
         place = around, spot.region, spot.stored, spot.again, spot.uneven, spot.at is None
         key = self._contents[s.name], place, templates.extents, templates.short, stored
         depths = dict(zip(self._tensors[s.name], stored, strict=True))
-        known = self._known.setdefault(key, {})
+        known = self._known.setdefault(key, Known())
         folds, accesses = s.func not in self.outputs, self._accesses[s.name]
         return CostsAt(self.model, s, spot, depths, accesses, folds, known, self._steps(s))
 
@@ -104,6 +118,7 @@ class CostsAt:
 
     Attributes:
         best: of all nests that it may have there, where somebody has looked for that.
+        ways: those in which producers may be computed, likewise.
     """
 
     def __init__(
@@ -121,34 +136,73 @@ class CostsAt:
         self.folds, self.known = folds, known
         self.accesses = accesses if steps is None else kept(accesses, s, steps)
         self.best: Nest | None = None
+        self.ways: list[Nest] | None = None
         self._site: Site | None = None
 
     def of(self, nest: Nest) -> Cost:
         """What a nest costs."""
         key = nest.plan.template, nest.plan.knobs
-        found = self.known.get(key)
+        found = self.known.costs.get(key)
         if found is None:
-            found = self.known[key] = self._found(nest)
+            found = self.known.costs[key] = self._found(nest)
+            self.known.begun.pop(key, None)
         return found
 
     def seconds(self, nest: Nest) -> float:
         """The same in seconds."""
         return self.of(nest).seconds
 
-    def _found(self, nest: Nest) -> Cost:
+    def cheapest(
+        self, nests: Sequence[Nest], most: int, kind: Callable[[Nest], object] = lambda nest: None
+    ) -> list[Nest]:
+        """The best nest of each kind, of so many kinds at most, the best one first; of equal ones
+        the first. What takes longer to compute than these take in all is looked at no further.
+        """
+        best: dict[object, tuple[float, int]] = {}
+        limit = inf
+        for least, k in sorted([(self._least(n), k) for k, n in enumerate(nests)]):
+            if least > limit:
+                break
+            of = kind(nests[k])
+            if of in best and least > best[of][0]:
+                continue
+            found = self.seconds(nests[k]), k
+            best[of] = min(found, best.get(of, found))
+            if len(best) >= most:
+                limit = sorted(best.values())[most - 1][0]
+        return [nests[k] for _, k in sorted(best.values())[:most]]
+
+    def _least(self, nest: Nest) -> float:
+        """What a nest takes at least."""
+        found = self.known.costs.get((nest.plan.template, nest.plan.knobs))
+        return self.model.least(*self._begun(nest)) if found is None else found.seconds
+
+    def _begun(self, nest: Nest) -> tuple[Work, float]:
+        """What the model is told of a nest, and what computing takes."""
+        key = nest.plan.template, nest.plan.knobs
+        found = self.known.begun.get(key)
+        if found is None:
+            work = self._site_of(nest).work(nest)
+            found = self.known.begun[key] = work, self.model.compute(work)
+        return found
+
+    def _site_of(self, nest: Nest) -> Site:
         s, spot = self.statement, self.spot
         if nest.skew and self.folds:
             folded = kept(self.accesses, s, nest.plan.number("jam"))
-            site = Site(s, spot, self.stored, folded)
-        elif nest.block is not None and nest.block.skews:
+            return Site(s, spot, self.stored, folded)
+        if nest.block is not None and nest.block.skews:
             askew = skewed(self.accesses, nest.block)
-            site = Site(s, spot, self.stored, askew)
-        else:
-            site = self._site = self._site or Site(s, spot, self.stored, self.accesses)
-        found = self.model.cost(site.work(nest))
+            return Site(s, spot, self.stored, askew)
+        self._site = self._site or Site(s, spot, self.stored, self.accesses)
+        return self._site
+
+    def _found(self, nest: Nest) -> Cost:
+        found = self.model.cost(*self._begun(nest))
         if nest.block is not None and nest.block.near is not None:
-            found = found.plus(self.model.cost(site.work(nest.block.near)), nest.block.share)
-        longer = (UNEVEN if spot.uneven else 1.0) * (SKEWED if nest.skew else 1.0)
+            near = self._site_of(nest).work(nest.block.near)
+            found = found.plus(self.model.cost(near), nest.block.share)
+        longer = (UNEVEN if self.spot.uneven else 1.0) * (SKEWED if nest.skew else 1.0)
         return replace(found, compute=longer * found.compute) if longer > 1 else found
 
 

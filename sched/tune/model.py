@@ -121,6 +121,10 @@ class Work:
     copied: Touch | None = None
 
 
+LESS = 1 - 1e-9
+"""What rounding may take from a quotient."""
+
+
 class Model:
     """Costs on a machine.
 
@@ -142,9 +146,17 @@ class Model:
         self._bytes = machine.target.vector_bytes
         self._registers = machine.target.vector_registers
 
-    def cost(self, work: Work) -> Cost:
-        """What a nest costs."""
-        compute = self._compute(work)
+    def least(self, work: Work, compute: float) -> float:
+        """What a nest takes at least: computing, which threads share at best evenly."""
+        return LESS * compute / (self.threads if "parallel" in work.kinds else 1)
+
+    def cost(self, work: Work, compute: float | None = None) -> Cost:
+        """What a nest costs.
+
+        Args:
+            compute: what computing takes, where that is known.
+        """
+        compute = self.compute(work) if compute is None else compute
         moved = Traffic(work.touches, work.extents)
         memory = [moved.seconds(level) for level in self.levels]
         if "parallel" not in work.kinds or self.threads == 1:  # nothing is said of threads then
@@ -161,7 +173,8 @@ class Model:
         return Cost(compute / speed, tuple(memory), starts * START)
 
     # what is computed -----------------------------------------------------------------------
-    def _compute(self, work: Work) -> float:
+    def compute(self, work: Work) -> float:
+        """Seconds that the units of a core take."""
         depth = len(work.extents)
         begin = depth
         while begin and work.kinds[begin - 1] in ("vector", "unrolled"):

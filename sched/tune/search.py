@@ -250,19 +250,23 @@ class Search:
         """The best nest of a statement by itself."""
         at = self.costs.at(p, s, spot)
         if at.best is None:
-            at.best = min(self.candidates.of(s, spot), key=at.seconds)
+            (at.best,) = at.cheapest(self.candidates.of(s, spot), 1)
         return at.best
 
     def _ways(self, p: Partial, s: StatementFacts, spot: Spot) -> list[Nest]:
         """Nests of a statement at a place: that as written, and the best for each kind of strips,
         and of tiles where these are wanted, in which producers may be computed."""
-        written, *others = self.candidates.of(s, spot)
-        shares_rows = self.candidates.shares_rows(s, spot)
-        tiles = KINDS if self.candidates.wants_tiles(s) else KINDS[: 1 + shares_rows]
-        best: dict[object, Nest] = {}
-        for n in sorted(others, key=self.costs.at(p, s, spot).seconds):
-            best.setdefault(tuple(n.plan.knob(x) for x in tiles), n)
-        return [written, *list(best.values())[: self.effort.width]]
+        at = self.costs.at(p, s, spot)
+        if at.ways is None:
+            written, *others = self.candidates.of(s, spot)
+            shares_rows = self.candidates.shares_rows(s, spot)
+            tiles = KINDS if self.candidates.wants_tiles(s) else KINDS[: 1 + shares_rows]
+
+            def kind(nest: Nest) -> object:
+                return tuple([nest.plan.knob(x) for x in tiles])
+
+            at.ways = [written, *at.cheapest(others, self.effort.width, kind)]
+        return at.ways
 
     # costs ----------------------------------------------------------------------------------
     def decide(self, p: Partial, made: Decided) -> Partial:

@@ -1368,12 +1368,27 @@ FAULTS = (
         "better | (even & (at < where))", "better", REWRITING,
     ),
     Fault(
+        "nests are bounded as others of the same loops", "poly/nests/alike.py",
+        "stage.padding, self._number(stage)", "stage.padding",
+        ("tests/poly/nests/test_alike.py",),
+    ),
+    Fault(
+        "threads are not thought to share what is computed", "tune/model.py",
+        'return LESS * compute / (self.threads if "parallel" in work.kinds else 1)',
+        "return LESS * compute", ("tests/tune/test_costs.py",),
+    ),
+    Fault(
+        "copies are those of other loops", "poly/placement/accumulators.py",
+        "        tuple([parts[0].coordinates[k] for k in chosen]),\n", "",
+        ("tests/poly/placement/test_asked_once.py",),
+    ),
+    Fault(
         "what begins inside is copied in", "poly/placement/accumulators.py",
-        'nest(read, ".load")', 'nest(found.running, ".load")', REWRITING,
+        'nest(found.read, ".load")', 'nest(found.whole, ".load")', REWRITING,
     ),
     Fault(
         "only what is updated is written back", "poly/placement/accumulators.py",
-        'nest(whole, ".store")', 'nest(found.running, ".store")', REWRITING,
+        'nest(found.whole, ".store")', 'nest(found.read, ".store")', REWRITING,
     ),
     Fault(
         "a layout serves every read", "poly/program/rewrites.py",

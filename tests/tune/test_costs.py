@@ -3,7 +3,7 @@ that are placed, once for several directives."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -16,9 +16,10 @@ from polysched.poly.placement import placement
 from polysched.poly.state import rewritten
 from polysched.poly.tree.looptree import text
 from polysched.targets.facts import machine
-from polysched.tune.costs import CostsAt
+from polysched.tune.costs import CostsAt, Known
 from polysched.tune.facts.facts import facts_of
 from polysched.tune.model import Model
+from polysched.tune.planned import Nest
 from polysched.tune.search import Search
 
 from .programs import i, j, m, n
@@ -26,10 +27,10 @@ from .programs import i, j, m, n
 V3 = "x86-64-v3"
 
 
-def searched(f: Any) -> Search:
+def searched(f: Any, threads: int = 2) -> Search:
     s = ps.Schedule(f, target=V3)
     names = {s.program.names[x] for x in s.program.outputs}
-    return Search(facts_of(s.rewritten, {}), Model(machine(V3), 2), names)
+    return Search(facts_of(s.rewritten, {}), Model(machine(V3), threads), names)
 
 
 def counted(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> Callable[[], int]:
@@ -79,11 +80,55 @@ def test_costs_in_common_are_those_of_each_alone(name: str) -> None:
     compared = 0
     own = {s.name for s in search.facts.statements}  # others are several in common loops
     for at in [x for x in search.costs._at.values() if x.statement.name in own]:
-        alone = CostsAt(at.model, at.statement, at.spot, at.stored, at.accesses, at.folds, known={})
+        alone = CostsAt(at.model, at.statement, at.spot, at.stored, at.accesses, at.folds, Known())
         for nest in search.candidates.of(at.statement, at.spot)[:4]:
             assert at.of(nest) == alone.of(nest)
             compared += 1
     assert compared
+
+
+def in_order(
+    at: CostsAt, nests: Sequence[Nest], most: int, kind: Callable[[Nest], object]
+) -> list[Nest]:
+    """The best nests of each kind, of all of which it is found what they cost."""
+    best: dict[object, Nest] = {}
+    for nest in sorted(nests, key=at.seconds):
+        best.setdefault(kind(nest), nest)
+    return list(best.values())[:most]
+
+
+KINDS: dict[int, Callable[[Nest], object]] = {
+    1: lambda nest: None,
+    2: lambda nest: nest.plan.knob("chunk"),
+    3: lambda nest: tuple([nest.plan.knob(x) for x in ("chunk", "rows", "columns")]),
+}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("name", ["matmul", "harris", "lstm", "softmax"])
+def test_the_cheapest_are_those_of_all(name: str, threads: int) -> None:
+    search = searched(outputs(program(name)), threads)
+    own = {s.name for s in search.facts.statements}
+    search.ranked()
+    compared = 0
+    for at in [x for x in search.costs._at.values() if x.statement.name in own]:
+        nests = search.candidates.of(at.statement, at.spot)
+        for most, kind in KINDS.items():
+            at.known = Known()
+            found = at.cheapest(nests, most, kind)
+            at.known = Known()
+            assert found == in_order(at, nests, most, kind)
+            compared += len(found)
+    assert compared
+
+
+def test_what_computing_alone_makes_too_dear_is_not_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as patch:
+        begun, looked_at = counted(patch, Model, "compute"), counted(patch, Model, "cost")
+        searched(outputs(program("matmul"))).ranked()
+        assert 0 < looked_at() < 0.5 * begun()
 
 
 # several directives at a time -------------------------------------------------------------------

@@ -126,7 +126,10 @@ def count_of(at: At, e: Editing, most: int) -> int | None:
     factors = [split_factor(s.coordinates[at.depth]) for s in inside]
     if all(0 < factor <= most for factor in factors):  # as it was split: isl may take minutes
         return max(factors)
-    key = ("extent", tuple([s.run for s in inside]), at.depth, Same(e.context))
+    # What is done to the loops inside makes no difference.
+    count = at.depth + 1
+    runs = [(s.statement, s.coordinates[:count], Same(s.where), s.padding) for s in inside]
+    key = ("extent", tuple(runs), count, Same(e.context))
     return e.model.memo.of(key, lambda: extents.constant_extent(inside, at.depth, e.context))
 
 

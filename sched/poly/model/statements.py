@@ -141,6 +141,8 @@ class Statement:
     #: What `tree.times` has found of the order of its iterations and others'. It stands here to go
     #: with the program: it refers to all of it.
     orders: dict[object, Map] = field(default_factory=dict, init=False, repr=False)
+    #: What `placement.accumulators` has found of copies of what it accumulates; likewise.
+    copied: dict[object, object] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def base(self) -> Statement:

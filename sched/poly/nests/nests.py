@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from ...lang.errors.errors import ScheduleError
 from ...lang.nodes import index as ix
@@ -24,6 +25,7 @@ from ..sets.projections import outermost
 from ..tree.extents import span_of
 from ..tree.looptree import Accumulator, Alloc, Loop, Path, Produce, Seq, Tree, leaves
 from ..tree.stage import Stage, iterations, loop_map
+from .alike import AlikeNests
 from .bounds import (
     Bounds,
     are_lines,
@@ -55,8 +57,11 @@ def loop_nests(tree: Tree, parameters: Mapping[str, Node], context: Set) -> tupl
         parameters: the sizes that isl knows by name.
         context: what holds of them.
     """
-    found = nest_trees(tree, context)
-    return tuple(nest.bounded(parameters, context) for nest in found)
+    alike = AlikeNests()
+    return tuple(
+        alike.of(nest.tree, partial(nest.bounded, parameters, context))
+        for nest in nest_trees(tree, context)
+    )
 
 
 @dataclass(frozen=True)

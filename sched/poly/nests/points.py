@@ -8,9 +8,10 @@ from ...lang.nodes.dtypes import int64
 from ...lang.nodes.nodes import Const, Node, Op, RVar, Size, Var, dtype_of, postorder
 from ..model.statements import Statement
 from ..sets.affine import affine_value
+from ..sets.budget import is_spent
 from ..sets.expressions import Translator
 from ..sets.inverse import values_of
-from ..sets.isl import Set, coalesced
+from ..sets.isl import Set, coalesced, isl
 from ..tree.stage import Stage, loop_map
 
 
@@ -19,22 +20,23 @@ def point_of(
 ) -> dict[Node, Node]:
     """The statement's dimensions as expressions over the loops."""
     statement = stage.statement
-    rounded = _rounded(statement)
-    if stage.coordinates == statement.loops and not rounded:
+    quotients = rounded(statement)
+    if stage.coordinates == statement.loops and not quotients:
         return dict(zip(statement.loops, loops, strict=True))
     running = stage.padded.intersect_params(context)
-    iteration = loop_map(stage)
-    inverse = iteration.intersect_domain(running).reverse()
-    # Coordinates mostly tell any two points apart, which is found far sooner than that they
-    # tell the instances apart, in however many pieces these are.
-    if not (iteration.is_injective() or inverse.is_single_valued()):
-        raise InternalError(f"several instances of {statement.name} share an iteration")
-    values, known = inverse.as_pw_multi_aff(), inverse.domain()
+    inverse = loop_map(stage).intersect_domain(running).reverse()
+    try:
+        values = inverse.as_pw_multi_aff()  # isl makes none of what is no function
+    except isl.Error:
+        if is_spent():
+            raise
+        raise InternalError(f"several instances of {statement.name} share an iteration") from None
+    known = inverse.domain()
     point: dict[Node, Node] = {
         symbol: names.pw_aff(value.gist(known), ix.ZERO)
-        for symbol, value in zip(statement.loops, values_of(inverse), strict=True)
+        for symbol, value in zip(statement.loops, values_of(inverse, values), strict=True)
     }
-    for node in rounded:
+    for node in quotients:
         exact = affine_value(statement.frame, node)
         assert exact is not None
         at = coalesced(exact.pullback_pw_multi_aff(values).gist(known))
@@ -44,7 +46,7 @@ def point_of(
     return point
 
 
-def _rounded(statement: Statement) -> list[Node]:
+def rounded(statement: Statement) -> list[Node]:
     """The quotients and remainders among the indices of a statement: in tiles of loops they are
     loops."""
     found: dict[Node, None] = {}

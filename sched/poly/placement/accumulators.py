@@ -21,10 +21,9 @@ from ..sets.coordinates import coordinate_map
 from ..sets.isl import Frame, Map, Set, coalesced, isl, union_sets
 from ..sets.memo import Same
 from ..sets.projections import outer_part
-from ..tree.looptree import Accumulator, Loop, Path, Seq, Tree, leaves, loops_of, nodes
+from ..tree.looptree import Accumulator, Loop, Seq, Tree, leaves, loops_of, nodes
 from ..tree.memory import Fault
 from ..tree.stage import Stage, loop_map
-from ..tree.uses import shape
 from .layouts import element_of, expressions
 
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
@@ -43,17 +42,15 @@ class _Copied:
     """What is copied.
 
     Attributes:
-        own: which coordinates of the accumulating stage the loops of copies run over, but for
-            those of the loops around.
-        running: the iterations that accumulate, over the loops around and these.
-        fresh: those of them that begin elements anew.
-        element: the element of each.
+        read: the iterations that accumulate and do not begin elements anew, over the loops around
+            and those of the copies.
+        whole: all that accumulate or begin elements.
+        element: the element of each, over these loops.
     """
 
-    own: list[int]
-    running: Set
-    fresh: Set
-    element: Map
+    read: Set
+    whole: Set
+    element: tuple[Node, ...]
 
 
 def copies(node: Accumulator, depth: int, symbols: Mapping[str, Node], context: Set) -> Copies:
@@ -63,23 +60,25 @@ def copies(node: Accumulator, depth: int, symbols: Mapping[str, Node], context: 
         ScheduleError: no loops copy just what is accumulated, or the body uses it elsewhere, too.
     """
     inside = leaves(Seq(node.body))
+    _check_private(node, [s for _, s in inside], depth, context)
     paths = [p for p, s in inside if node.is_of(s)]
-    stage = next(s for _, s in inside if node.is_of(s))
+    parts = [s for _, s in inside if node.is_of(s)]
+    _check_together(parts)
+    own = _own_loops(parts[0], depth)
+    dims = tuple(Var(f"#{k}") for k in range(depth + len(own)))
+    begun = [
+        s
+        for _, s in inside
+        if s.statement.func is node.func and not s.statement.definition.is_update
+    ]
+    found = _copied(parts, begun, own, depth, symbols, dims)
     below = loops_of(paths[0])
-    # What is around the node is part of the coordinates of its stages. Of which kinds the loops
-    # are makes no difference.
-    key = ("copied", shape(node, kinds=False), depth, Same(context))
-    found = stage.answers.get(key)
-    if not isinstance(found, _Copied):
-        found = stage.answers[key] = _copied(node, inside, depth, context)
-    whole = coalesced(found.running.union(found.fresh))
-    dims = tuple(Var(f"#{k}") for k in range(depth + len(found.own)))
-    element = expressions(found.element.intersect_domain(whole), symbols, dims)
-    loops = [below[k - depth] for k in found.own]
+    loops = [below[k - depth] for k in own]
+    stage = parts[0]
     frame = Frame(stage.statement.frame.params, tuple(x.name for x in dims))
 
     def nest(where: Set, part: str) -> Tree:
-        d = _copy(stage.statement.definition, element, dims)
+        d = _copy(stage.statement.definition, found.element, dims)
         made: Tree = Stage(Statement(d, f"{node.stage}{part}", frame, where, None), dims)
         for loop in reversed(loops):
             # A constraint of one part alone does not bound a loop over the union of the parts.
@@ -88,34 +87,73 @@ def copies(node: Accumulator, depth: int, symbols: Mapping[str, Node], context: 
             made = Loop(loop.name, (made,), loop.kind if laid_out else "serial")
         return made
 
-    read = coalesced(found.running.subtract(found.fresh))
-    return Copies(nest(read, ".load"), nest(whole, ".store"))
+    return Copies(nest(found.read, ".load"), nest(found.whole, ".store"))
+
+
+def _own_loops(stage: Stage, depth: int) -> list[int]:
+    """Which coordinates of the accumulating stage the loops of copies run over, but for those of
+    the `depth` loops around: those that the index of its element is made of."""
+    index = stage.statement.definition.lhs
+    return [
+        k
+        for k in range(depth, len(stage.coordinates))
+        if all(n in index for n in postorder(stage.coordinates[k]) if isinstance(n, (Var, RVar)))
+    ]
 
 
 def _copied(
-    node: Accumulator, inside: Sequence[tuple[Path, Stage]], depth: int, context: Set
+    parts: Sequence[Stage],
+    begun: Sequence[Stage],
+    own: Sequence[int],
+    depth: int,
+    symbols: Mapping[str, Node],
+    dims: Sequence[Var],
 ) -> _Copied:
-    _check_private(node, [s for _, s in inside], depth, context)
-    parts = [s for _, s in inside if node.is_of(s)]
-    stage = parts[0]
-    _check_together(parts)
-    below = len(stage.coordinates) - depth
-    index = stage.statement.definition.lhs
-    own = [
-        k
-        for k in range(depth, depth + below)
-        if all(n in index for n in postorder(stage.coordinates[k]) if isinstance(n, (Var, RVar)))
-    ]
+    """What is copied, found once for all trees that differ in other loops only: those over RVars,
+    and those below the loops around what begins elements.
+
+    Args:
+        parts: the stages of what accumulates.
+        begun: those of what begins elements.
+        own: which coordinates of the former the loops of copies run over, beside `depth` others.
+    """
     chosen = [*range(depth), *own]
-    found = _element(stage, parts, chosen)
+    key = (
+        depth,
+        tuple([parts[0].coordinates[k] for k in chosen]),
+        tuple([(s.statement, Same(s.where), s.padding) for s in parts]),
+        tuple([(s.statement, Same(s.where), s.coordinates[:depth]) for s in begun]),
+        tuple(symbols.items()),
+    )
+    known = parts[0].statement.copied
+    made = known.get(key)
+    if not isinstance(made, _Copied):
+        if len(known) >= _MOST_KNOWN:
+            known.clear()
+        made = known[key] = _found_copied(parts, begun, chosen, depth, symbols, dims)
+    return made
+
+
+_MOST_KNOWN = 64
+"""Answers that are kept of a statement: a search tries thousands of schedules of one program."""
+
+
+def _found_copied(
+    parts: Sequence[Stage],
+    begun: Sequence[Stage],
+    chosen: list[int],
+    depth: int,
+    symbols: Mapping[str, Node],
+    dims: Sequence[Var],
+) -> _Copied:
+    stage = parts[0]
+    element = _element(stage, parts, chosen)
     running = union_sets([_project(s, chosen) for s in parts[1:]], _project(stage, chosen))
-    begun = [
-        _begun(s, stage, chosen, depth)
-        for _, s in inside
-        if s.statement.func is node.func and not s.statement.definition.is_update
-    ]
-    fresh = union_sets(begun, Set.empty(running.get_space()))
-    return _Copied(own, running, fresh, found)
+    anew = [_begun(s, stage, chosen, depth) for s in begun]
+    fresh = union_sets(anew, Set.empty(running.get_space()))
+    whole = coalesced(running.union(fresh))
+    values = expressions(element.intersect_domain(whole), symbols, dims)
+    return _Copied(coalesced(running.subtract(fresh)), whole, values)
 
 
 def fault(tree: Seq, context: Set) -> Fault | None:

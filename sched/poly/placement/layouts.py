@@ -26,7 +26,19 @@ def element_of(
         return None
     reached = relation(coordinates, frame).intersect_domain(_boxed(stage, parts))
     found = reached.reverse().apply_range(relation(element, frame))
-    return found if found.is_single_valued() else None
+    return found if _is_function(found) else None
+
+
+def _is_function(found: Map) -> bool:
+    """Whether a relation gives each point one value: isl finds these values sooner than that there
+    is one each."""
+    try:
+        found.as_pw_multi_aff()
+    except isl.Error:
+        if is_spent():
+            raise
+        return False
+    return True
 
 
 def _boxed(stage: Stage, parts: Sequence[Stage]) -> Set:

@@ -15,9 +15,12 @@ from .isl import Aff, Map, PwAff, isl, val
 _IN, _OUT, _DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.div
 
 
-def values_of(inverse: Map) -> list[PwAff]:
-    """The dimensions that a single-valued { loops -> instance } gives, one after the other."""
-    values = inverse.as_pw_multi_aff()
+def values_of(inverse: Map, values: isl.PwMultiAff) -> list[PwAff]:
+    """The dimensions that a single-valued { loops -> instance } gives, one after the other.
+
+    Args:
+        values: the same, as isl makes a function of it.
+    """
     found = [values.get_pw_aff(k) for k in range(int(values.dim(_OUT)))]
     if all(map(_is_plain, found)):
         return found

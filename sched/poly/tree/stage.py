@@ -64,11 +64,6 @@ class Stage:
         return Run(self)
 
     @cached_property
-    def answers(self) -> dict[tuple[object, ...], object]:
-        """What was found of the stage in a tree, by all that it depends on."""
-        return {}
-
-    @cached_property
     def loops(self) -> Map:
         """{ instance of the statement -> loop coordinates }"""
         return _loop_map(self, range(len(self.coordinates)))

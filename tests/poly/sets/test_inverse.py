@@ -25,7 +25,8 @@ def gives(inverse: Map) -> bool:
     alone = [
         inverse.project_out(out, k + 1, count - k - 1).project_out(out, 0, k) for k in range(count)
     ]
-    found = [Map.from_pw_aff(v).intersect_domain(inverse.domain()) for v in values_of(inverse)]
+    values = values_of(inverse, inverse.as_pw_multi_aff())
+    found = [Map.from_pw_aff(v).intersect_domain(inverse.domain()) for v in values]
     return all(a.is_equal(b) for a, b in zip(alone, found, strict=True))
 
 
