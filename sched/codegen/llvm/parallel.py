@@ -126,6 +126,9 @@ class _Task:
         scalars = dict.fromkeys(n for n in nodes if isinstance(n, (Size, Param)))
         self.symbols: list[Node] = [*free_variables(loop), *scalars]
         self.counts = any(isinstance(s, ir.Count) for s in ir.walk(loop.body))
+        stores = [s for x in ir.walk(loop) if isinstance(x, ir.Stores) for s in x.stores]
+        #: What several threads change at once.
+        self.met = {s.buffer for s in stores if s.atomic}
 
     def written(self) -> tuple[str, list[str]]:
         """The name of the task, and the functions that are there for it alone."""
@@ -194,9 +197,7 @@ class _Task:
     def _promises(self, buffer: ir.Buffer) -> str:
         """That buffers do not overlap holds on each thread by itself, but for single elements
         that several threads change."""
-        stores = [s for x in ir.walk(self.loop) if isinstance(x, ir.Stores) for s in x.stores]
-        met = any(s.atomic and s.buffer is buffer for s in stores)
-        return pointer(buffer, met)
+        return pointer(buffer, buffer in self.met)
 
 
 def pointer(buffer: ir.Buffer, is_shared: bool) -> str:
