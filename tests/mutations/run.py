@@ -1368,6 +1368,10 @@ FAULTS = (
         "better | (even & (at < where))", "better", REWRITING,
     ),
     Fault(
+        "what users begin with may be a place within", "poly/program/accumulation.py",
+        "first <= r.lo.value", "True", REWRITING,
+    ),
+    Fault(
         "what begins inside is copied in", "poly/placement/accumulators.py",
         'nest(read, ".load")', 'nest(found.running, ".load")', REWRITING,
     ),
