@@ -1383,6 +1383,10 @@ FAULTS = (
         ("tests/poly/placement/test_asked_once.py",),
     ),
     Fault(
+        "what users begin with may be a place within", "poly/program/accumulation.py",
+        "first <= r.lo.value", "True", REWRITING,
+    ),
+    Fault(
         "what begins inside is copied in", "poly/placement/accumulators.py",
         'nest(found.read, ".load")', 'nest(found.whole, ".load")', REWRITING,
     ),

@@ -108,6 +108,19 @@ def test_running_sums_are_side_by_side_where_they_wait(dtype: ps.DType, beside: 
     assert_same((own_code(s)(given),), (ps.interpret(g, given),))
 
 
+def test_the_first_of_the_best_of_users_is_in_lanes() -> None:
+    """The largest element of an array and its place, as a tuple that is updated."""
+    x, f, r = ps.Input("x", ps.float32, (n,)), ps.Func("f", ()), ps.RVar("r", 1, n)
+    f[()] = (x[0], 0)
+    f[()] = ps.select(x[r] > f[()][0], (x[r], r), f[()])
+    s = ps.Schedule.auto(f, sizes={"n": 100_000}, target=V3)
+    assert "rfactor" in [d.name for d in s.directives]
+    rng, made = np.random.default_rng(1), own_code(s)
+    for extent in (1, 3, 65, 200):
+        given = rng.integers(0, 9, extent).astype("f4")
+        assert_same(made(given), ps.interpret(f, given))
+
+
 def folded() -> ps.Func:
     """The largest element of each row, and how often one was larger than all before."""
     x, k = ps.Input("x", ps.float32, (n, m)), ps.RVar("k", 0, m)

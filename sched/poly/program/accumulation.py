@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...lang.errors.errors import ScheduleError
-from ...lang.nodes.nodes import Node, Op, Read, Var, postorder, replaced_all
+from ...lang.nodes.nodes import Const, Node, Op, Read, RVar, Var, postorder, replaced_all
 from ...lang.tensors.definitions import Definition
 
 _EXACT = frozenset({"add", "sub", "mul", "min", "max", "and", "or", "xor"})
@@ -33,9 +33,52 @@ def is_exact(d: Definition) -> bool:
 
 
 def finds_place(d: Definition) -> bool:
-    """Whether an update is a step of an inline argmin or argmax: partial results of (value, index,
-    found) can be put together in any order."""
-    return d.is_update and d.func.is_reduction and len(d.values) == 3
+    """Whether an update is a step of an argmin or argmax: partial results of (value, index), or of
+    (value, index, found), can be put together in any order."""
+    return d.is_update and (is_inline_place(d) or keeps_first(d) is not None)
+
+
+def is_inline_place(d: Definition) -> bool:
+    """Whether a definition is of an inline argmin or argmax."""
+    return d.func.is_reduction and len(d.values) > 1
+
+
+def keeps_first(d: Definition) -> str | None:
+    """Of an update that the user has written, `f[i] = select(v > f[i][0], (v, r), f[i])`, whether
+    it keeps the largest or the least value, "argmax" or "argmin", and where the first of equal ones
+    is; None of others.
+
+    A NaN never is better. What the Func begins with is no place, or comes before all of them: it
+    wins over an equal value, like the place with the lowest index.
+    """
+    if d.loops or d.where or not all(isinstance(x, Var) for x in d.lhs):
+        return None
+    match d.values, d.rvars:
+        case (
+            (Op(op="select", operands=(better, v, best)), Op(op="select", operands=(same, k, at))),
+            (r,),
+        ) if better is same and k is r and r.domain.where is None:
+            own = [Read(d.func, d.lhs, c, x.type) for c, x in enumerate((best, at))]
+            if best is own[0] and at is own[1] and not any(_is_own(n, d) for n in postorder(v)):
+                return _looks_for(better, v, best) if _begins_before(d, r) else None
+    return None
+
+
+def _looks_for(better: Node, value: Node, best: Node) -> str | None:
+    """Whether a value is better that is larger, or that is less."""
+    match better:
+        case Op(op="gt", operands=(a, b)) | Op(op="lt", operands=(b, a)):
+            found = {(value, best): "argmax", (best, value): "argmin"}
+            return found.get((a, b))
+    return None
+
+
+def _begins_before(d: Definition, r: RVar) -> bool:
+    """Whether a Func begins with a place before all those that its only update looks at."""
+    match d.func.history.typed():
+        case (Definition(is_update=False, values=(_, Const(value=first))), _):
+            return isinstance(r.lo, Const) and first <= r.lo.value
+    return False
 
 
 def folds(d: Definition) -> bool:

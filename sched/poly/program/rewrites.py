@@ -37,6 +37,7 @@ from ...lang.program.program import Program
 from ...lang.tensors.definitions import Definition
 from ...lang.tensors.tensors import Func
 from ...records import dataclass
+from .accumulation import is_inline_place, keeps_first
 from .inline import Definitions, stays_provable, substituted, uses_in
 
 
@@ -217,7 +218,7 @@ class Factored:
     def _made(self, d: Definition, axes: tuple[Var, ...]) -> list[Definition]:
         """What partial results begin with, and the update that accumulates them."""
         target, count = d.func, len(d.func.dtypes)
-        start = [Const(_neutral(d, t), t) for t in target.dtypes]
+        start = [Const(_neutral(d, t), t) for t in target.dtypes] if count == 1 else _nothing(d)
         pure = typed(self.func, (Var(self.loop), *axes), start, "=", d.span, None)
         over = RVar(self.loop, self.lo, self.hi, RDomain(), next_serial())
         old = [Read(target, axes, c, None) for c in range(count)]
@@ -232,34 +233,42 @@ class Factored:
 
 
 def _better(d: Definition, old: list[Expr], new: list[Expr]) -> tuple[Expr, ...]:
-    """The better of two results of argmax or argmin, each (value, index, found): of equal ones
-    the one with the lowest index, NaN before all."""
-    value, at, found = new
-    best, where, known = old
+    """The better of two results of argmax or argmin, each (value, index) or (value, index, found):
+    of equal ones the one with the lowest index; NaN before all where a NaN is better at all."""
+    value, at, *found = new
+    best, where, *known = old
     even = value == best
-    if d.func.dtypes[0].is_float:
+    if d.func.dtypes[0].is_float and is_inline_place(d):
         worse = value <= best if is_argmax(d) else value >= best
         better = (best == best) & ~worse
         even = even | ((value != value) & (best != best))
     else:
         better = value > best if is_argmax(d) else value < best
-    chosen: tuple[Expr, ...] = select(
-        found & (~known | better | (even & (at < where))), (value, at, found), (best, where, known)
-    )
+    better = better | (even & (at < where))
+    if found:
+        better = found[0] & (~known[0] | better)
+    chosen: tuple[Expr, ...] = select(better, tuple(new), tuple(old))
     return chosen
 
 
+def _nothing(d: Definition) -> list[Const]:
+    """What partial results of argmax or argmin begin with. If none of their values is better than
+    the worst of all, another one is, or what all results are put together with, which begins with
+    a place before theirs: so they need not know where they begin."""
+    t, place, *found = d.func.dtypes
+    if found:
+        return [Const(_zero(x), x) for x in d.func.dtypes]
+    return [Const(_worst(t, is_argmax(d)), t), Const(place.max, place)]
+
+
 def is_argmax(d: Definition) -> bool:
-    """Whether an inline reduction to (value, index, found) looks for the largest value."""
-    return ".argmax" in d.func.name
+    """Whether a reduction to a value and its place looks for the largest value."""
+    return ".argmax" in d.func.name if is_inline_place(d) else keeps_first(d) == "argmax"
 
 
 def _neutral(d: Definition, t: DType) -> bool | int | float:
     """The neutral element of an accumulation: of float sums -0.0."""
-    if len(d.func.dtypes) > 1:
-        return _zero(t)
-    lowest = float("-inf") if t.is_float else t.min
-    highest = float("inf") if t.is_float else t.max
+    lowest, highest = _worst(t, largest=True), _worst(t, largest=False)
     table: dict[str, bool | int | float] = {
         "add": -0.0 if t.is_float else 0, "sub": -0.0 if t.is_float else 0, "mul": 1,
         "max": lowest, "min": highest, "or": 0, "xor": 0, "and": -1,
@@ -270,6 +279,13 @@ def _neutral(d: Definition, t: DType) -> bool | int | float:
     if d.op == "and":
         return -1 if t.min < 0 else t.max
     return float(value) if t.is_float else value
+
+
+def _worst(t: DType, largest: bool) -> bool | int | float:
+    """What a search for the largest value, or for the least one, begins with."""
+    if t.is_float:
+        return float("-inf") if largest else float("inf")
+    return not largest if t.is_bool else t.min if largest else t.max
 
 
 def _zero(t: DType) -> bool | int | float:

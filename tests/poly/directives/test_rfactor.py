@@ -269,6 +269,42 @@ def test_argmax_taken_apart_before() -> None:
     same(s, over=(0, 1, 4, 9))
 
 
+def first_of(op: str, begins: int = -1, dtype: ps.DType = ps.float32, lo: int = 0) -> ps.Func:
+    """The best value of each row and its place, as a user writes them."""
+    x, f, k = ps.Input("x", dtype, (n, m)), ps.Func("f", (n,)), ps.RVar("k", lo, m)
+    f[i] = (x[i, 0], begins)
+    better = {">": x[i, k] > f[i][0], "<": f[i][0] > x[i, k], ">=": x[i, k] >= f[i][0]}[op]
+    f[i] = ps.select(better, (x[i, k], k), f[i])
+    return f
+
+
+@pytest.mark.parametrize("op", [">", "<"])
+@pytest.mark.parametrize("loop", ["ko", "ki"])
+def test_ties_and_nan_of_users_in_all_orders(op: str, loop: str) -> None:
+    """What it begins with wins over equal values, and a NaN never is better."""
+    f = first_of(op)
+    s = ps.Schedule(f)
+    u = s["f"].update(0)
+    u.split("k", 2)
+    u.rfactor(loop)
+    x = np.array(list(itertools.product((*VALUES, -np.inf), repeat=4)), "f4")
+    for made, want in zip(s.compile()(x), ps.interpret(f, x), strict=True):
+        assert made.tobytes() == want.tobytes()
+
+
+@pytest.mark.parametrize("dtype", [ps.uint8, ps.int64], ids=str)
+def test_places_of_users_of_integers(dtype: ps.DType) -> None:
+    f = first_of(">", 0, dtype)
+    s = ps.Schedule(f)
+    u = s["f"].update(0)
+    u.split("k", 3)
+    u.rfactor("ki")
+    least = 0 if dtype is ps.uint8 else np.iinfo("i8").min
+    x = np.array(list(itertools.product((least, 1, 2), repeat=4)), dtype.name)
+    for made, want in zip(s.compile()(x), ps.interpret(f, x), strict=True):
+        np.testing.assert_array_equal(made, want)
+
+
 # refused ------------------------------------------------------------------------------------------
 def test_refuses_what_is_no_reduction() -> None:
     s = ps.Schedule(product())
@@ -291,6 +327,16 @@ def test_refuses_tuples_of_the_user() -> None:
     s = ps.Schedule(p)
     with refused(s, "p.update(0) is no reduction", status="malformed"):
         s["p"].update(0).rfactor(r)
+
+
+@pytest.mark.parametrize(
+    ("op", "begins"), [(">=", -1), (">", 1)], ids=["the last of equal ones", "a place within"]
+)
+def test_refuses_places_of_users_that_are_not_the_first(op: str, begins: int) -> None:
+    """Of equal values the last one wins, or what it begins with, which has a larger index."""
+    s = ps.Schedule(first_of(op, begins))
+    with refused(s, "f.update(0) is no reduction", status="malformed"):
+        s["f"].update(0).rfactor("k")
 
 
 def test_refuses_a_float_sum() -> None:
