@@ -109,5 +109,5 @@ CASES = (
     _product(1024, 1024, 1024, np.float64, _together(64)),
     _product(1, 4096, 4096, schedule=wide),
     _product(4096, 64, 64, schedule=tall),
-    _product(1023, 1025, 511, schedule=_together(128, 32)),
+    _product(1023, 1025, 511, schedule=_together(256)),
 )
