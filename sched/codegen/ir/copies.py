@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import int64
-from ...lang.nodes.nodes import Node, Var, dtype_of, replaced_all
+from ...lang.nodes.nodes import Node, Replacement, Var, dtype_of
 from ...records import replace
 from .ir import If, Seq, Stmt, Store, Stores, walk
 
@@ -19,15 +19,15 @@ from .ir import If, Seq, Stmt, Store, Stores, walk
 def first_copies(parts: Sequence[Stmt], var: Var) -> tuple[Stmt, int] | None:
     """The first of some statements in terms of the number of the copy, and how many statements from
     the first one on are copies of it; None where not even the second one is."""
-    shape, first = _shape(parts[0]), _roots(parts[0])
-    if len(parts) < 2 or _shape(parts[1]) != shape:
+    if len(parts) < 2 or _shape(parts[1]) != (shape := _shape(parts[0])):
         return None
-    found = _General(var, first, _roots(parts[1]))
+    same: dict[Var, Replacement] = {}  # what copies have in common is made once
+    found = _General(var, _roots(parts[0], same), _roots(parts[1], same))
     if found.nodes is None:
         return None
     count = 2
     while count < len(parts) and _shape(parts[count]) == shape:
-        if not found.is_copy(_roots(parts[count]), count):
+        if not found.is_copy(_roots(parts[count], same), count):
             break
         count += 1
     return _with_roots(parts[0], iter(found.nodes)), count
@@ -145,8 +145,9 @@ def _own_shape(stmt: Stmt) -> tuple[object, ...]:
             return (id(stmt),)
 
 
-def _roots(stmt: Stmt) -> list[Node]:
-    """The expressions of a statement and of those inside, in terms of one variable of lanes."""
+def _roots(stmt: Stmt, same: dict[Var, Replacement]) -> list[Node]:
+    """The expressions of a statement and of those inside, in terms of one variable of lanes: `same`
+    has what puts it in the place of others, and new ones are added."""
     found: list[Node] = []
     for s in walk(stmt):
         match s:
@@ -157,7 +158,10 @@ def _roots(stmt: Stmt) -> list[Node]:
                 for x in stores:
                     own += _of_store(x)
                 if lanes is not None:
-                    own = [lanes.lo, *replaced_all(tuple(own), {lanes.var: _LANES})]
+                    moved = same.get(lanes.var)
+                    if moved is None:
+                        moved = same[lanes.var] = Replacement({lanes.var: _LANES})
+                    own = [lanes.lo, *moved.of(tuple(own))]
                 found += own
     return found
 

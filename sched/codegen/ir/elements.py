@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ...lang.nodes.nodes import Node, leaves_below
 from ...poly.sets.linear import expanded
 from ...records import dataclass
+from ...remembered import remembered
 from .inequalities import Sum
 from .ir import Buffer, Lanes, Load
 from .lane_number import LANE, at_lane
@@ -46,6 +47,11 @@ class Element:
 
 def element_at(buffer: Buffer, index: Sequence[Node], lanes: Lanes | None) -> Element:
     """What is at an index, the same for lanes of any variable."""
+    return _element_at(buffer, tuple(index), lanes)
+
+
+@remembered
+def _element_at(buffer: Buffer, index: tuple[Node, ...], lanes: Lanes | None) -> Element:
     forms = map(expanded, at_lane(index, lanes))
     normal = tuple((frozenset(x.items()), c) for x, c in forms)
     return Element(buffer, normal, 1 if lanes is None else lanes.count)

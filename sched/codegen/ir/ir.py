@@ -227,38 +227,32 @@ def scalar_dtype(scalar: Size | Param) -> DType:
 
 def children(stmt: Stmt) -> tuple[Stmt, ...]:
     """The statements directly inside a statement."""
-    match stmt:
-        case Stores():
-            return ()
-        case Seq(parts=parts):
-            return parts
-        case If(body=body, otherwise=otherwise) if otherwise is not None:
-            return (body, otherwise)
-        case For(body=body) | If(body=body) | Alloc(body=body):
-            return (body,)
-        case _:
-            return ()
+    if isinstance(stmt, Stores):
+        return ()
+    if isinstance(stmt, Seq):
+        return stmt.parts
+    if isinstance(stmt, If) and stmt.otherwise is not None:
+        return (stmt.body, stmt.otherwise)
+    return (stmt.body,) if isinstance(stmt, (If, For, Alloc)) else ()
 
 
 def map_children(stmt: Stmt, change: Callable[[Stmt], Stmt]) -> Stmt:
     """The statement with those directly inside it changed: in order, but of a choice the other
     branch first. Where none changes it is the statement itself."""
-    match stmt:
-        case Stores():
-            return stmt
-        case If(body=body, otherwise=otherwise) if otherwise is not None:
-            other, made = change(otherwise), change(body)
-            same = other is otherwise and made is body
-            return stmt if same else replace(stmt, body=made, otherwise=other)
-        case For(body=body) | If(body=body) | Alloc(body=body):
-            made = change(body)
-            return stmt if made is body else replace(stmt, body=made)
-        case Seq(parts=parts):
-            changed = tuple(map(change, parts))
-            same = all(map(operator.is_, changed, parts))
-            return stmt if same else Seq(changed)
-        case _:
-            return stmt
+    if isinstance(stmt, Stores):  # most are, and no pattern is tried in vain
+        return stmt
+    if isinstance(stmt, Seq):
+        parts = stmt.parts
+        changed = tuple([change(part) for part in parts])
+        return stmt if all(map(operator.is_, changed, parts)) else Seq(changed)
+    if isinstance(stmt, If) and stmt.otherwise is not None:
+        other, made = change(stmt.otherwise), change(stmt.body)
+        same = other is stmt.otherwise and made is stmt.body
+        return stmt if same else replace(stmt, body=made, otherwise=other)
+    if isinstance(stmt, (If, For, Alloc)):
+        made = change(stmt.body)
+        return stmt if made is stmt.body else replace(stmt, body=made)
+    return stmt
 
 
 def expressions(stmt: Stmt) -> tuple[Node, ...]:

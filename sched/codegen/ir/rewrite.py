@@ -153,11 +153,16 @@ def map_buffers(stmt: Stmt, renamed: Mapping[Buffer, Buffer]) -> Stmt:
     def one(buffer: Buffer) -> Buffer:
         return renamed.get(buffer, buffer)
 
+    loads = on_expressions(load, only=Load)
+
     def statement(stmt: Stmt) -> Stmt:
+        stmt = loads(stmt)
         match stmt:
             case Alloc(buffers=buffers):
                 return replace(stmt, buffers=tuple(map(one, buffers)))
             case Stores(stores=stores):
+                if all(s.buffer not in renamed for s in stores):
+                    return stmt
                 return replace(stmt, stores=tuple(replace(s, buffer=one(s.buffer)) for s in stores))
             case Prefetch(buffer=buffer):
                 return replace(stmt, buffer=one(buffer))
@@ -166,7 +171,7 @@ def map_buffers(stmt: Stmt, renamed: Mapping[Buffer, Buffer]) -> Stmt:
             case _:
                 return stmt
 
-    return map_statements(map_tree_expressions(stmt, load), statement) if renamed else stmt
+    return map_statements(stmt, statement) if renamed else stmt
 
 
 def map_stores(module: Module, rule: Callable[[Store], Store]) -> Module:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from ...lang.nodes.nodes import Const, Node, Op, has_below, leaves_below, postorder
 from ...poly.sets.simplify import simpler, truth
 from ...records import replace
+from ...remembered import remembered
 from .ir import If, Load, Seq, Stmt, Store, Stores, children, dtype_of, map_children
 from .rewrite import map_tree_expressions
 
@@ -69,6 +70,13 @@ def two_sided(roots: Iterable[Node]) -> frozenset[Node]:
     return frozenset(n.operands[0] for n in selects if has_below(Load, n.operands[2]))
 
 
+@remembered
+def load_guards(root: Node) -> tuple[Node, ...]:
+    """The conditions of what an expression only loads where they hold."""
+    loads = [n for n in postorder(root) if isinstance(n, Load)] if has_below(Load, root) else []
+    return tuple([n.guard for n in loads if n.guard is not None])
+
+
 def pruned(stmt: Stmt) -> Stmt:
     """Without branches that are known to be taken, or not, and stores that never happen."""
     match stmt:
@@ -80,7 +88,8 @@ def pruned(stmt: Stmt) -> Stmt:
                 return pruned(body)
             return Seq(()) if otherwise is None else pruned(otherwise)
         case Seq(parts=parts):
-            left = [x for x in map(pruned, parts) if x != Seq(())]
+            made = [pruned(x) for x in parts]
+            left = [x for x in made if not isinstance(x, Seq) or x.parts]
             if len(left) == len(parts) and all(map(operator.is_, left, parts)):
                 return stmt if len(left) != 1 else left[0]
             return left[0] if len(left) == 1 else Seq(tuple(left))

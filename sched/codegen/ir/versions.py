@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...lang.nodes.nodes import Node, Op, leaves_below, postorder
-from .ir import Alloc, For, If, Load, Stmt, Stores, children, expressions
+from ...remembered import remembered
+from .ir import Alloc, For, If, Stmt, Stores, children, expressions
+from .simplify import load_guards
 
 Places = frozenset[Node]
 
@@ -31,8 +33,9 @@ def _conditions(stmt: Stmt, inside: Places) -> Iterator[bool]:
             inside |= {var}
         case Stores(stores=stores):
             for s in stores:
-                guards = [n.guard for n in postorder(s.value) if isinstance(n, Load)]
-                yield from (bool(inside) for g in (s.guard, *guards) if g is not None)
+                if s.guard is not None:
+                    yield bool(inside)
+                yield from [bool(inside)] * len(load_guards(s.value))
     for child in children(stmt):
         yield from _conditions(child, inside)
 
@@ -41,8 +44,17 @@ def _limits(stmt: Stmt, inside: Places = frozenset()) -> int:
     """How many minima and maxima a statement has that change with the loops in it."""
     if isinstance(stmt, For):
         inside |= {stmt.var}
-    return sum(
-        isinstance(n, Op) and n.op in ("min", "max") and not inside.isdisjoint(leaves_below(n))
-        for e in expressions(stmt)
-        for n in postorder(e)
-    ) + sum(_limits(child, inside) for child in children(stmt))
+    found = 0
+    for e in expressions(stmt):
+        for leaves in _leaves_of_limits(e):
+            found += not inside.isdisjoint(leaves)
+    for child in children(stmt):
+        found += _limits(child, inside)
+    return found
+
+
+@remembered
+def _leaves_of_limits(root: Node) -> tuple[Places, ...]:
+    """What each minimum and maximum in an expression depends on."""
+    limits = (n for n in postorder(root) if isinstance(n, Op) and n.op in ("min", "max"))
+    return tuple([leaves_below(n) for n in limits])

@@ -32,6 +32,7 @@ from ...poly.sets.lanes import (
     rises,
 )
 from ...poly.sets.simplify import FALSE, TRUE, truth
+from ...remembered import remembered
 from ..ir.inequalities import compatible, strongest
 from ..ir.ir import If, Lanes, Load, Module, Stmt, Stores, expressions
 from ..ir.rewrite import map_module
@@ -89,8 +90,13 @@ _DECIDED = frozenset({*FAILS_LESS, *CHOSEN, "mod", "floordiv"})
 
 def _has_borders(stmt: Stores) -> bool:
     """Whether there is anything in a statement that a test may decide."""
-    nodes = postorder(*expressions(stmt))
-    return any(isinstance(n, Op) and n.op in _DECIDED for n in nodes)
+    return any(_is_decided(root) for root in expressions(stmt))
+
+
+@remembered
+def _is_decided(root: Node) -> bool:
+    """Whether a test may decide anything in an expression."""
+    return any(isinstance(n, Op) and n.op in _DECIDED for n in postorder(root))
 
 
 class _Known:

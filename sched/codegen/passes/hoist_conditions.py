@@ -37,14 +37,13 @@ from ..ir.ir import (
     Module,
     Seq,
     Stmt,
-    Store,
     Stores,
     expressions,
     map_children,
     walk,
 )
 from ..ir.rewrite import map_buffers
-from ..ir.simplify import assuming, chosen, conjuncts, general, two_sided
+from ..ir.simplify import assuming, chosen, conjuncts, general, load_guards, two_sided
 
 MOST = 400
 """What has so many statements inside is not copied."""
@@ -308,15 +307,9 @@ def _invariant(stmt: Stmt, inside: frozenset[Node], around: Sequence[Var]) -> It
                 yield from _invariant(child, inside, around)
         case Stores(stores=stores, lanes=lanes):
             own = inside if lanes is None else inside | {lanes.var}
-            for guard in _load_guards(stores):
+            # Loads under conditions need masks, which full tiles are without.
+            for guard in dict.fromkeys(g for s in stores for g in load_guards(s.value)):
                 yield from (c for c in conjuncts(guard) if not _depends(c, own))
-
-
-def _load_guards(stores: Iterable[Store]) -> Iterator[Node]:
-    """The conditions of what is only loaded where a border is not: loads under them need masks."""
-    for node in postorder(*(s.value for s in stores if has_below(Load, s.value))):
-        if isinstance(node, Load) and node.guard is not None:
-            yield node.guard
 
 
 def _elsewhere(conditions: Iterable[Node], around: Sequence[Var]) -> Node | None:

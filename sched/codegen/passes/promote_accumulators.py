@@ -37,6 +37,7 @@ from ..ir.ir import (
     Store,
     Stores,
     map_children,
+    walk,
 )
 from ..ir.lane_number import LANE, Conditions, guard_parts
 from ..ir.rewrite import map_statements
@@ -92,7 +93,9 @@ class _Promoter:
     def stmt(self, stmt: Stmt) -> Stmt:
         """All loops of a statement."""
         match stmt:
-            case For(kind="serial", body=body) if (found := _accesses(body)) is not None:
+            case For(kind="serial", body=body) if (
+                _may_accumulate(body) and (found := _accesses(body)) is not None
+            ):
                 return self._promoted(stmt, found)
             case _:
                 return map_children(stmt, self.stmt)
@@ -140,6 +143,18 @@ class _Promoter:
 Place = tuple[Buffer, tuple[Node, ...]]
 
 
+def _may_accumulate(body: Stmt) -> bool:
+    """Whether a body stores anything that could be kept on the stack, where most is already that
+    loops of tiles store."""
+    return any(
+        isinstance(s, Stores) and any(_may_be_kept(x.buffer) for x in s.stores) for s in walk(body)
+    )
+
+
+def _may_be_kept(buffer: Buffer) -> bool:
+    return buffer.kind != "stack" and buffer.fold is None
+
+
 def _accesses(body: Stmt) -> list[_Access] | None:
     """All loads and stores of a body of nothing but statements that may be conditional; None for
     others."""
@@ -176,7 +191,7 @@ def _elements(accesses: Sequence[_Access], var: Var) -> dict[Element, _Access]:
     """The elements of a buffer that are accessed, each with its first store, or its first load;
     none where they or their conditions change, may be the same ones, or are not always the same."""
     buffer = accesses[0].buffer
-    if buffer.kind == "stack" or buffer.fold is not None:
+    if not _may_be_kept(buffer):
         return {}
     found: dict[Element, _Access] = {}
     for a in sorted(accesses, key=lambda a: not a.is_store):

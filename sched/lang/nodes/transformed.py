@@ -78,9 +78,7 @@ class Replacement:
                 node = begun.pop()
                 done[node] = node.with_args(tuple([done[a] for a in node.args]))
             elif node not in done:
-                if leaves_below(node).isdisjoint(names):
-                    done[node] = node
-                elif args := node.args:
+                if (args := node.args) and not known_below(node)._leaves.isdisjoint(names):
                     begun.append(node)
                     stack.append(None)
                     stack += args[::-1]

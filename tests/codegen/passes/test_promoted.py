@@ -19,6 +19,7 @@ from polysched.codegen.build.build import build
 from polysched.codegen.ir.ir import (
     Buffer,
     For,
+    Function,
     If,
     Lanes,
     Load,
@@ -86,6 +87,24 @@ def test_no_condition_and_no_store_to_memory_is_left_in_a_loop(tail: str) -> Non
         stored = {(s.buffer.kind, s.guard) for x in inside if isinstance(x, Stores)
                   for s in x.stores}  # fmt: skip
         assert stored == {("stack", None)}
+
+
+def test_loops_that_store_on_the_stack_alone_are_not_looked_through(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Most loops of tiles are such: nothing of them can be kept that is not."""
+    flat = after(product("auto"), fill_tiles, full_tiles)
+    filling = fillings(flat)[0]
+    found: list[Stores] = []
+
+    def of_stores(stmt: Stores, held: tuple[Node, ...]) -> list[Any]:
+        found.append(stmt)
+        return []
+
+    name = "polysched.codegen.passes.promote_accumulators._of_stores"
+    monkeypatch.setattr(name, of_stores)
+    promote_accumulators(replace(flat, functions=(Function("f", "f", filling),)))
+    assert not found
 
 
 @pytest.mark.slow
