@@ -120,6 +120,18 @@ def test_2_3_a_division_that_is_not_reached_is_not_counted():
     assert ps.interpret(f, x, checks=True).tolist() == [-1, 2]
 
 
+def test_2_3_a_comparison_that_proofs_decide_divides():
+    m = ps.size("m")
+    f = ps.Func("f", (n,))
+    f[i] = ps.select((m + 1) % m > 1, 1, 2)
+    kernel = ps.Schedule(f).compile(checks=True)
+    assert kernel(n=3, m=2).tolist() == ps.interpret(f, n=3, m=2, checks=True).tolist()
+    with refused("3 integer divisions by zero", error=ps.CallValueError):
+        kernel(n=3, m=0)
+    with refused("divides an integer by zero, 3 times", error=ps.CallValueError):
+        ps.interpret(f, n=3, m=0, checks=True)
+
+
 def _summed(where=None, hi=lambda A, X: n):
     """The sum of A over the RVar below `hi(A, X)` for which `where` holds."""
     A, X = ps.Input("A", ps.int32, (n,)), ps.Input("X", ps.int32, (n,))

@@ -63,11 +63,14 @@ class Generals:
         d = instance.definition
         guard = conjunction(ix.conjunction(instance.tests(covered)), instance.guard)
         test = () if guard is None else (guard,)
-        roots = instance.simplified((*d.lhs, *d.values, *test))
+        written = (*d.lhs, *d.values, *test)
+        roots = instance.simplified(written)
         given = roots[: len(d.lhs)], own
         convert = Converter(sources, instance.safe, roots, given, absent)
-        counts = faults(roots, convert.needed) if self.checks else []
-        nodes = (*map(convert, roots), *map(convert, counts))
+        nodes = tuple(map(convert, roots))
+        if self.checks:  # a comparison that is decided still divides
+            count = Converter(sources, instance.safe, written, given, absent)
+            nodes = (*nodes, *map(count, faults(written, count.needed)))
         made = General(roots, convert, nodes, guard is not None)
         self._known[key] = made, (instance, sources, own)
         return made
