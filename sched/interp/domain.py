@@ -53,7 +53,11 @@ def _hull(lo: Function, hi: Function) -> Callable[[Env], Iterable[object]]:
 
 
 def nest(env: Env, loops: tuple[Loop, ...]) -> Iterator[Env]:
-    """The environments of all iterations below `env`, in lexicographic order."""
+    """The environments of all iterations below `env`, in lexicographic order.
+
+    Bounds are evaluated in a copy of the environment: an iteration may change what they have read,
+    and reads it anew where the value needs it, too.
+    """
     if not loops:
         yield env
         return
@@ -61,7 +65,7 @@ def nest(env: Env, loops: tuple[Loop, ...]) -> Iterator[Env]:
     if loop.touch is not None:
         loop.touch(env)
     rvar: Node = loop.rvar
-    for value in loop.values(env):
+    for value in loop.values(dict(env)):
         here = {**env, rvar: value}
         if inner:
             yield from nest(here, inner)

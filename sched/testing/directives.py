@@ -13,6 +13,7 @@ from ..poly.state.record import KINDS
 from . import rewriting
 from .choices import Choices
 from .directive_calls import DirectiveCalls
+from .placements import random_placement
 
 _ASKING = ("].bound(", "].align_bounds(", "round_up")
 """Text that marks directives with preconditions on sizes."""
@@ -21,7 +22,11 @@ _LOOKING = frozenset({"update", "piece", "reduction", "pipe", "loops"})
 
 
 def random_directive(choices: Choices, schedule: Schedule) -> str:
-    """One plausible directive, which may be illegal."""
+    """One plausible directive, which may be illegal. Some places of Funcs are drawn among those
+    where all that they need is known, and the others among all loops of consumers."""
+    placement = random_placement(choices, schedule) if choices.chance(18) else None
+    if placement is not None:
+        return placement
     rewritten = rewriting.random_rewriting(choices, schedule) if choices.chance(20) else None
     if rewritten is not None:
         return rewritten

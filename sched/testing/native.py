@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..checking.report import doubts
+from ..codegen.build.divisions import uncounted
 from ..codegen.passes.reverse_parallel import reverse_parallel
 from ..codegen.runtime.kernel import Kernel
 from ..interp import interpret
@@ -80,7 +81,8 @@ class Kernels:
 
     def __init__(self, schedule: Schedule, ways: Sequence[str] = ("plain", "shuffled", "checks")):
         self.schedule = schedule
-        differs = {"shuffled": runs_in_parallel(schedule), "checks": _divides(schedule)}
+        counts = _divides(schedule) and _counts_all(schedule)
+        differs = {"shuffled": runs_in_parallel(schedule), "checks": counts}
         self.ways = [way for way in ways if differs.get(way, True)]
         self._made: dict[str, Kernel] = {}
 
@@ -145,6 +147,12 @@ def _divides(schedule: Schedule) -> bool:
         for d in schedule.program.definitions
         for n in postorder(*d.lhs, *d.where, *d.values)
     )
+
+
+def _counts_all(schedule: Schedule) -> bool:
+    """Whether divisions by zero can be counted wherever there may be any."""
+    here = next(uncounted(schedule.loop_program), None) is None
+    return here and all(_counts_all(variant) for _, variant in schedule.variants)
 
 
 def backwards(schedule: Schedule) -> Kernel:

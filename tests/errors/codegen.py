@@ -37,3 +37,19 @@ def check_without_sizes() -> None:
     f[i] = 1
     ps.require(n * n == 2, "a size that there is not")
     check(ps.Schedule(f))
+
+
+@says(
+    """
+    checks=True counts nothing in the bounds and conditions of loops, where m of n // m in f.update\
+(0) may be 0
+      at FILE:LINE
+      hint: ps.maximum(m, 1) may not; or leave out checks=True
+    """,
+    ps.LanguageError,
+)
+def division_that_cannot_be_counted() -> None:
+    f = ps.Func("f", ())
+    f[()] = 0
+    f[()] += ps.RVar("r", 0, n // ps.size("m"))
+    ps.Schedule(f).compile(checks=True)

@@ -9,8 +9,7 @@ import polysched as ps
 from polysched.poly.tree.edits import loops_around, stages
 from polysched.testing.choices import Choices
 from polysched.testing.directives import random_directive
-
-from .placements import is_placement, random_placement
+from polysched.testing.placements import is_placement, random_placement
 
 EXTREMES = tuple(base + more for base in (2**20, 2**31, 2**60, 2**63, 2**64) for more in (-1, 0, 1))
 """Where counts, bounds and addresses leave the integers that machines and isl compute with."""
@@ -41,7 +40,8 @@ def random_step(choices: Choices, schedules: Mapping[str, ps.Schedule], sizes: l
 
 
 def _directive(choices: Choices, schedule: ps.Schedule) -> str:
-    """One directive. Most places are drawn among those that there are, the others among all."""
+    """One directive, seldom one that asks for sizes. Most places of Funcs are drawn among those
+    that there are."""
     placement = random_placement(choices, schedule) if choices.chance(18) else None
     if placement is not None:
         return placement

@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 
 import polysched as ps
+from polysched.testing import placements
 from polysched.testing.choices import Choices
 from polysched.testing.directives import random_directive
 
-from . import directives, limits, placements, trial
+from . import directives, limits, trial
 from .compare import Report, compare
 from .experiments import EXPERIMENTS
 from .expressions import Expressions

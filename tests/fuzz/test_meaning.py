@@ -205,3 +205,15 @@ def test_a_block_that_fails_is_left() -> None:
         raise ValueError("inside")
     assert known.open == []
     assert known.boundary is not None  # which nobody may ask for in a block
+
+
+@pytest.mark.parametrize("t", ["bfloat16", "float32"])
+def test_what_is_divided_in_place_keeps_its_type(t: str) -> None:
+    source = f"""
+n, i = ps.sizes("n"), ps.vars("i")
+x, b = ps.Input("x", ps.{t}, (n,)), ps.Input("b", ps.int8, (n,))
+f = ps.Func("f", (n,))
+f[i] = x[i]
+f[i] /= b[i] != 0
+"""
+    assert Program(source, ("f",)).outputs[0].types() == (t,)

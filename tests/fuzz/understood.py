@@ -16,7 +16,7 @@ from . import limits, meaning
 from .calls import Call, make_calls
 from .compare import Report
 from .limits import TooLong, given_up
-from .meaning.program import Program as Meaning, Refused
+from .meaning.program import Program as Meaning
 from .outcomes import Finding, Outcome, difference, outcome
 from .programs import Case, make_case
 from .trial import NO_PROGRAM
@@ -81,7 +81,7 @@ def _evaluated(meant: Meaning, sizes: dict[str, int], call: Call) -> Outcome:
         return Outcome("program refused", text=str(error))
     except RecursionError:  # it evaluates what is read where it is read
         return Outcome("program refused", text="too deep for the evaluator")
-    except Refused:  # by a precondition, which may be of a Func that is not asked for
+    except meaning.Refused:  # by a precondition, which may be of a Func that is not asked for
         return Outcome("program refused", text="a precondition")
     except meaning.Outside as error:
         return Outcome("call refused", text=str(error))

@@ -380,6 +380,17 @@ def test_zero_divisions_are_counted():
     assert interpret(g, a, checks=True).tolist() == [3, 0, 0]
 
 
+def test_a_bound_keeps_what_it_has_read_and_values_read_it_anew():
+    f = ps.Func("f", (), ps.int64)
+    f[()] = 3
+    r = ps.RVar("r", 0, ps.minimum(f[()], 9))
+    f[()] = f[()] * 2 + r
+    value = 3
+    for k in range(3):
+        value = value * 2 + k
+    assert interpret(f) == value == 28
+
+
 def test_conditions_on_data_restrict_rvars():
     mask, A = ps.Input("mask", ps.bool_, (n,)), ps.Input("A", ps.int64, (n,))
     k = ps.RVar("k", 0, n, where=lambda k: mask[k] & (A[k] > 0))

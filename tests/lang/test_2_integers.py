@@ -120,6 +120,65 @@ def test_2_3_a_division_that_is_not_reached_is_not_counted():
     assert ps.interpret(f, x, checks=True).tolist() == [-1, 2]
 
 
+def test_2_3_a_comparison_that_proofs_decide_divides():
+    m = ps.size("m")
+    f = ps.Func("f", (n,))
+    f[i] = ps.select((m + 1) % m > 1, 1, 2)
+    kernel = ps.Schedule(f).compile(checks=True)
+    assert kernel(n=3, m=2).tolist() == ps.interpret(f, n=3, m=2, checks=True).tolist()
+    with refused("3 integer divisions by zero", error=ps.CallValueError):
+        kernel(n=3, m=0)
+    with refused("divides an integer by zero, 3 times", error=ps.CallValueError):
+        ps.interpret(f, n=3, m=0, checks=True)
+
+
+def _summed(where=None, hi=lambda A, X: n):
+    """The sum of A over the RVar below `hi(A, X)` for which `where` holds."""
+    A, X = ps.Input("A", ps.int32, (n,)), ps.Input("X", ps.int32, (n,))
+    (r,) = ps.rdom("r", (0, hi(A, X)), where=None if where is None else lambda r: where(A, X, r))
+    f = ps.Func("f", ())
+    f[()] = 0
+    f[()] += A[r] + X[r]
+    return f
+
+
+@pytest.mark.parametrize(
+    ("where", "hi", "text"),
+    [
+        (lambda A, X, r: A[r] // X[r] > 0, lambda A, X: n, r"of A\[r\] // X\[r\] in f"),
+        (lambda A, X, r: (r > 1) & (A[r] % X[0] > 0), lambda A, X: n, "may be 0"),
+        (None, lambda A, X: ps.clip(A[0] // X[0], 0, n), "may be 0"),
+        (None, lambda A, X: ps.clip(A[0] ** X[0], 0, n), "may be negative"),
+        (None, lambda A, X: n // ps.size("m"), "m of n // m"),
+    ],
+    ids=["quotient", "behind a condition", "bound", "power", "size"],
+)
+def test_2_3_what_may_divide_by_zero_in_loops_is_refused_where_divisions_are_counted(
+    where, hi, text
+):
+    s = ps.Schedule(_summed(where, hi))
+    s.compile()
+    with pytest.raises(ps.LanguageError, match=f"^checks=True counts nothing .*{text}"):
+        s.compile(checks=True)
+
+
+@pytest.mark.parametrize(
+    ("where", "hi"),
+    [
+        (lambda A, X, r: ps.select(X[r] != 0, A[r] // X[r] > 0, False), lambda A, X: n),
+        (lambda A, X, r: A[r] // ps.maximum(X[r], 1) > 0, lambda A, X: n),
+        (None, lambda A, X: ps.clip(A[0] // 2, 0, n)),
+        (None, lambda A, X: ps.clip(A[0] ** ps.abs(ps.cast(ps.int64, X[0])), 0, n)),
+    ],
+    ids=["guarded", "maximum", "constant", "power"],
+)
+def test_2_3_loops_that_cannot_divide_by_zero_compile_where_divisions_are_counted(where, hi):
+    f = _summed(where, hi)
+    a, x = np.int32([2, 1, 3]), np.int32([0, 1, 2])
+    wanted = ps.interpret(f, a, x, checks=True)
+    assert ps.Schedule(f).compile(checks=True)(a, x) == wanted
+
+
 # casts ----------------------------------------------------------------------------------------
 def converted(value, source, target):
     """What the contract says of a cast, on Python numbers."""

@@ -287,8 +287,13 @@ FAULTS = (
         "rarely(y > (1 << _USUAL_BITS) - 1, result, small)", "small", POWERS,
     ),
     Fault(
-        "powers of integers that are not reached are counted", "codegen/build/generals.py",
-        "happens = conjunction(convert.needed[node], negative)", "happens = negative", POWERS,
+        "powers of integers that are not reached are counted", "codegen/build/divisions.py",
+        "conjunction(needed[node], fault)", "fault", POWERS,
+    ),
+    Fault(
+        "what divides by zero in conditions of loops runs with checks=True",
+        "codegen/build/divisions.py", "return (*bounds, *d.where)", "return (*bounds,)",
+        ("tests/lang/test_2_integers.py",),
     ),
     Fault(
         "log gamma has one of its zeros twice", "lang/arithmetic/math_gamma.py",

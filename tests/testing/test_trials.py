@@ -18,7 +18,8 @@ from polysched.poly.schedule.stages import StageHandle
 from polysched.poly.tree import times
 from polysched.testing import check, confirm
 from polysched.testing.cases import Case
-from polysched.testing.directives import WEIGHTS
+from polysched.testing.choices import Choices
+from polysched.testing.directives import WEIGHTS, random_directive
 from polysched.testing.hunt import Hunt
 from polysched.testing.process import Process
 from polysched.testing.shrink import shrink
@@ -52,6 +53,19 @@ def test_random_directives(hunt: Hunt, seed: int) -> None:
 @pytest.mark.parametrize("seed", MORE)
 def test_more_random_directives(hunt: Hunt, seed: int) -> None:
     _check(hunt, seed)
+
+
+def test_storage_is_drawn_together_with_where_a_func_is_computed() -> None:
+    n, i = ps.sizes("n"), ps.vars("i")
+    f, g = ps.Func("f"), ps.Func("g", (n,))
+    f[i] = i * 2
+    g[i] = f[i] + f[i + 1]
+    s = ps.Schedule(g)
+    s[f].compute_root()
+    drawn = {random_directive(Choices.from_seed(seed), s) for seed in range(300)}
+    at = 's["g"], "i"'
+    assert f's["f"].compute_at({at})' in drawn
+    assert f'with s.batch(): s["f"].compute_at({at}); s["f"].store_at({at})' in drawn
 
 
 def test_directives_that_are_tried_exist() -> None:

@@ -41,6 +41,7 @@ from ..ir.ir import (
     dtype_of,
 )
 from .callbacks import PrintTrace, RunExtern, as_word
+from .divisions import refuse_uncounted
 from .generals import NOWHERE, Generals
 from .lanes import Vector, guarded, lanes_of, substituted
 from .loads import Converter
@@ -59,6 +60,8 @@ def build(
         points: whether stores say at which point they are, beside of which definition. That is for
             `check`, and as much for passes to rewrite as what is stored.
     """
+    if checks:
+        refuse_uncounted(program)
     storage, accumulators = place(program, strided), accumulator_storage(program)
     builder = ModuleBuilder(program, storage, accumulators, checks, points)
     bodies = [

@@ -7,11 +7,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...lang.nodes import index as ix
-from ...lang.nodes.dtypes import bool_
 from ...lang.nodes.guards import conjunction
-from ...lang.nodes.nodes import Const, Node, Op, dtype_of, postorder
+from ...lang.nodes.nodes import Node
 from ...poly.nests import loop_program as lp
 from ..ir.buffers import Buffer
+from .divisions import faults
 from .loads import Converter
 from .storage import Storage
 
@@ -63,32 +63,14 @@ class Generals:
         d = instance.definition
         guard = conjunction(ix.conjunction(instance.tests(covered)), instance.guard)
         test = () if guard is None else (guard,)
-        roots = instance.simplified((*d.lhs, *d.values, *test))
+        written = (*d.lhs, *d.values, *test)
+        roots = instance.simplified(written)
         given = roots[: len(d.lhs)], own
         convert = Converter(sources, instance.safe, roots, given, absent)
-        counts = _zero_divisors(convert, roots) if self.checks else []
-        nodes = (*map(convert, roots), *map(convert, counts))
+        nodes = tuple(map(convert, roots))
+        if self.checks:  # a comparison that is decided still divides
+            count = Converter(sources, instance.safe, written, given, absent)
+            nodes = (*nodes, *map(count, faults(written, count.needed)))
         made = General(roots, convert, nodes, guard is not None)
         self._known[key] = made, (instance, sources, own)
         return made
-
-
-def _zero_divisors(convert: Converter, roots: tuple[Node, ...]) -> list[Node]:
-    """For each integer division that may be by zero, and each power of integers that may be
-    negative: that it happens and is."""
-    found = []
-    for node in postorder(*roots):
-        match node:
-            case Op(op="pow", operands=(_, power)) if dtype_of(power).is_int:
-                if not isinstance(power, Const) or power.value < 0:
-                    negative = Op("lt", (power, Const(0, dtype_of(power))), bool_)
-                    happens = conjunction(convert.needed[node], negative)
-                    assert happens is not None
-                    found.append(happens)
-            case Op(op="floordiv" | "mod", operands=(_, divisor)) if dtype_of(divisor).is_int:
-                if not isinstance(divisor, Const) or not divisor.value:
-                    zero = Op("eq", (divisor, Const(0, dtype_of(divisor))), bool_)
-                    happens = conjunction(convert.needed[node], zero)
-                    assert happens is not None
-                    found.append(happens)
-    return found

@@ -124,4 +124,5 @@ PROGRAMS: Mapping[str, Kind] = {
     ),
     "PS0127": Kind("an output follows none of its Inputs with a border", "poly.schedule.halo"),
     NO_ATTRIBUTE: Kind("there is no such attribute", ""),
+    "PS0129": Kind("divisions by zero cannot be counted here", "codegen.build.divisions"),
 }  # fmt: skip

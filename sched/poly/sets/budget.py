@@ -40,8 +40,9 @@ class Unanswered(BudgetExceeded):
     it has in common that there is no answer, and that who has a fallback takes that."""
 
 
-_OWN = re.compile(r"/isl_(coalesce|tab|tab_pip|sample|convex_hull)\.c:")
-"""Where isl says of itself that it has made a mistake, rather than whoever has asked."""
+_OWN = re.compile(r"/isl_(coalesce|tab|tab_pip|sample|convex_hull)\.c:|->n_div == ")
+"""Where isl says of itself that it has made a mistake, rather than whoever has asked. How many
+divisions there are in the parts of a set is nobody's business but its own."""
 
 
 class LookEnded(Exception):

@@ -14,3 +14,7 @@ class Unknown(Exception):
 
 class Outside(Exception):
     """A read or write out of bounds."""
+
+
+class Refused(Exception):
+    """A precondition does not hold."""

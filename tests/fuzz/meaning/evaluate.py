@@ -51,9 +51,17 @@ def _type(tree: Tree, operands: list[str | None], read: Types) -> str | None:
         case op if op in COUNTED:
             return join(operands[:-1])
     t = join(operands)
-    if t == "bool" and None in operands and tree.op in ("<<", ">>"):
-        return t  # what is shifted is not known yet
-    return t and _working(tree.op, t)
+    if t is None or (None in operands and kind(t) != "f"):
+        return _of_known(tree.op, t)
+    return _working(tree.op, t)
+
+
+def _of_known(op: str, t: str | None) -> str | None:
+    """The type as far as it follows from the operands that are known, of the common type `t`: what
+    is divided may turn out to be a float, and what is shifted an integer."""
+    if t is None or op == "/":
+        return None
+    return t if t == "bool" and op in ("<<", ">>") else _working(op, t)
 
 
 def _working(op: str, t: str) -> str:

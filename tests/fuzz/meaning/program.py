@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from . import Outside, Unknown
+from . import Outside, Refused, Unknown
 from .arithmetic import converted
 from .evaluate import Point, type_of
+from .points import Element, Elements, Index, Visible, reached, rvar_values, var_values
 from .reductions import is_better, needed
 from .symbols import PS, Extended, Extern, Table
-from .tensors import Block, Definition, Func, RVar, Tensor, is_var, read_type
+from .tensors import Block, Definition, Func, Tensor, is_var, read_type
 from .trees import Tree
 from .types import concrete, kind, numpy_type
-
-REACH = 70
-"""How far from zero Vars are tried that stand inside of coordinates."""
-
-Element = tuple[Any, ...]
-Index = tuple[int, ...]
-Elements = dict[Index, Element]
-Visible = Mapping[Func, Elements]
-"""The Funcs whose current values are seen, not the final ones."""
-
-
-class Refused(Exception):
-    """A precondition does not hold."""
 
 
 class Program:
@@ -143,7 +130,7 @@ class Run:
 
     def _reduction(self, node: Tree, symbols: Mapping[Any, Any], visible: Visible) -> Any:
         made, t = node.extra, concrete(self.program.type(node))
-        loops = self._loops(made.rvars, dict(symbols), visible)
+        loops = rvar_values(self, made.rvars, dict(symbols), visible)
         if made.is_place:
             return self._place(node, loops, visible)
         start = node.operands[1] if len(node.operands) > 1 else made.start
@@ -313,7 +300,7 @@ class Run:
                 self._outermost(update)
             else:
                 visible = {func: self.current[func]}
-                self._update(update, func, self._vars(func, update, {}), visible)
+                self._update(update, func, var_values(self, func, update, {}), visible)
                 self.done[func] += 1
 
     def _outermost(self, block: Block) -> None:
@@ -344,7 +331,7 @@ class Run:
                 self.points = {k: v for k, v in self.points.items() if k[0] is not item}
                 self.fresh[item] = symbols, {f: dict(e) for f, e in visible.items()}
             case func, update if func in visible:  # nobody needs the others
-                self._update(update, func, self._vars(func, update, symbols), visible)
+                self._update(update, func, var_values(self, func, update, symbols), visible)
 
     def _update(
         self, update: Definition, func: Func, vars: Iterable[dict[str, int]], visible: Visible
@@ -353,81 +340,8 @@ class Run:
         before the first one."""
         before = {f: dict(e) for f, e in visible.items()} if update.has_reductions else None
         for symbols in vars:
-            for values in self._loops(update.rvars, symbols, visible):
+            for values in rvar_values(self, update.rvars, symbols, visible):
                 point = self.point(values, visible, before)
                 at = tuple(point.index(x) for x in update.left)
                 self._element_of(func, at, visible[func])
                 visible[func][at] = self._values(func, update, point)
-
-    def _vars(
-        self, func: Func, update: Definition, around: Mapping[str, int]
-    ) -> Iterator[dict[str, int]]:
-        """A Var alone runs over its axis, any other where its coordinates are inside."""
-        shape = self.shape(func)
-        assert shape is not None
-        alone = {x.extra[0]: n for x, n in zip(update.left, shape, strict=True) if is_var(x)}
-        names = update.vars
-        compound = [
-            (x, n, {v.extra[0] for v in x.walk() if is_var(v)})
-            for x, n in zip(update.left, shape, strict=True)
-            if not is_var(x)
-        ]
-
-        def fits(symbols: dict[str, int], about: list[tuple[Tree, int, set[str]]]) -> bool:
-            point = self.point({**around, **symbols})
-            return all(0 <= point.index(x) < n for x, n, _ in about)
-
-        def values_of(name: str) -> list[int]:
-            found = range(alone[name]) if name in alone else range(-REACH, REACH)
-            about = [c for c in compound if c[2] == {name}]
-            return [v for v in found if fits({name: v}, about)]
-
-        ranges = [values_of(v) for v in names]
-        several = [c for c in compound if len(c[2]) > 1]
-        for values in itertools.product(*ranges):
-            symbols = dict(zip(names, values, strict=True))
-            if fits(symbols, several):
-                yield {**around, **symbols}
-
-    def _loops(
-        self, rvars: tuple[RVar, ...], symbols: dict[Any, Any], visible: Visible, done: int = 0
-    ) -> Iterator[dict[Any, Any]]:
-        """The RVars in order, the first one outermost. Conditions are tested in each iteration,
-        and before inner loops begin, whose bounds may rely on them."""
-        point = self.point(symbols, visible)
-        begun = rvars[:done]
-        known = [r for r in begun if not any(x.domain is r.domain for x in rvars[done:])]
-        try:
-            if not all(point.value(w) for r in known if (w := r.domain.where) is not None):
-                return
-        except Outside:
-            if done == len(rvars):
-                raise
-        if done == len(rvars):
-            yield symbols
-            return
-        r = rvars[done]
-        for x in range(point.index(r.lo), point.index(r.hi)):
-            yield from self._loops(rvars, {**symbols, r.name: x}, visible, done + 1)
-
-
-def reached(outputs: Iterable[Tensor]) -> set[Tensor]:
-    """The outputs, and all that they are made of."""
-    found: set[Tensor] = set()
-    stack = list(outputs)
-    while stack:
-        tensor = stack.pop()
-        if tensor in found:
-            continue
-        found.add(tensor)
-        match tensor:
-            case Extended():
-                stack.append(tensor.tensor)
-            case Extern():
-                stack += tensor.reads
-            case Func():
-                trees = [
-                    x for d in tensor.definitions for root in d.everything for x in root.walk()
-                ]
-                stack += [x.extra[0] for x in trees if x.op == "read"]
-    return found

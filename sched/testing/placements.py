@@ -1,16 +1,19 @@
 """Random places for Funcs, drawn among those that there are: loops that are around all consumers,
-and stages that have as many loops."""
+and stages that have as many loops.
+
+with s.batch(): s["f"].compute_at(s["g"], "j"); s["f"].store_at(s["g"], "i")
+"""
 
 from __future__ import annotations
 
 import re
 
-import polysched as ps
-from polysched.lang.tensors.tensors import Func
-from polysched.poly.tree.edits import loops_around, stages
-from polysched.poly.tree.stage import Stage
-from polysched.testing.choices import Choices
-from polysched.testing.rewriting import known_by_name
+from ..lang.tensors.tensors import Func
+from ..poly.schedule.schedule import Schedule
+from ..poly.tree.edits import loops_around, stages
+from ..poly.tree.stage import Stage
+from .choices import Choices
+from .rewriting import known_by_name
 
 WEIGHTS = (
     (8, "compute_at"), (5, "store_at"), (2, "store_root"), (3, "clone_in"), (2, "fold_storage"),
@@ -24,7 +27,7 @@ def is_placement(text: str) -> bool:
     return any(name in _NAMES for name in re.findall(r"\]\.(\w+)\(", text))
 
 
-def random_placement(choices: Choices, schedule: ps.Schedule) -> str | None:
+def random_placement(choices: Choices, schedule: Schedule) -> str | None:
     """A placement that is likely to be accepted; None if no Func of the schedule can have one."""
     places = Placements(choices, schedule)
     for _ in range(6):
@@ -37,7 +40,7 @@ def random_placement(choices: Choices, schedule: ps.Schedule) -> str | None:
 class Placements:
     """Makes a call of each directive, or None where no stage is fit for it."""
 
-    def __init__(self, choices: Choices, schedule: ps.Schedule) -> None:
+    def __init__(self, choices: Choices, schedule: Schedule) -> None:
         self.choices = choices
         self.schedule = schedule
         self.all = list(stages(schedule.tree))
@@ -93,7 +96,8 @@ class Placements:
             return None
         at = self._at(stage)
         where = self.choices.pick(at)
-        return f's["{stage.name}"].compute_at({at[-1]}).store_at({where})'
+        handle = f's["{stage.name}"]'
+        return f"with s.batch(): {handle}.compute_at({at[-1]}); {handle}.store_at({where})"
 
     def store_root(self) -> str | None:
         stage = self._one(self.inner)
