@@ -188,13 +188,13 @@ def _with_singles(
 def of_one(dtype: ps.DType, lanes: int = 0) -> Iterator[str]:
     """What is wrong of functions of one number, on every number."""
     ours = [ours for ours, _ in OF_ONE.values()]
-    shared = [getattr(ps, name) for name in FUNCTIONS if hasattr(ps, name)]
+    shared = [getattr(ps, name) for name in FUNCTIONS]
     results = kernel(dtype, 1, [*ours, *shared], lanes)(EVERY.view(dtype.numpy))
     x = doubles(dtype, EVERY)
     with np.errstate(all="ignore"):
         singles = kernel(ps.float32, 1, shared)(x.astype(np.float32))
         wanted = [meant(x) for _, meant in OF_ONE.values()] + list(singles)
-    names = [*OF_ONE, *(name for name in FUNCTIONS if hasattr(ps, name))]
+    names = [*OF_ONE, *FUNCTIONS]
     for name, found, meant in zip(names, results, wanted, strict=True):
         yield from _first(dtype, name, (EVERY,), found, meant)
 
