@@ -59,7 +59,7 @@ class Function:
         return self.of or self.name
 
 
-_ALL = (
+FUNCTIONS = (
     Function("exp", -80, 80),
     Function("exp2", -100, 100),
     Function("expm1", -20, 20),
@@ -105,11 +105,7 @@ _ALL = (
     Function("fast_sigmoid", -20, 20, "sigmoid"),
     Function("fast_rsqrt", 1e-6, 1e6, "rsqrt"),
     Function("fast_erf", -4, 4, "erf"),
-    Function("fast_sin", -100, 100, "sin"),
-    Function("fast_cos", -100, 100, "cos"),
 )
-FUNCTIONS = tuple(f for f in _ALL if hasattr(ps, f.name))
-
 _SPECIAL = {"erf": "erf", "erfc": "erfc", "lgamma": "gammaln", "gamma": "gamma", "cbrt": "cbrt",
             "sigmoid": "expit", "exp2": "exp2"}  # fmt: skip
 _MATH = {"erf", "erfc", "lgamma", "gamma"}

@@ -3,6 +3,8 @@ before, or two of them through each other."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from polysched.testing.choices import Choices
 
 from .expressions import Expressions
@@ -25,10 +27,12 @@ class Recurrences:
         self.vars = ("i", "j")[: choices.weighted((2, 1), (5, 2))]
         self.extents = tuple(world.extent() for _ in self.vars)
         self.type = choices.pick(DTYPES)
+        self.is_typed = True
 
     def write(self) -> list[Tensor]:
         """The Funcs, if the language takes them."""
         form = self.choices.weighted((5, "steps"), (3, "before"), (2, "pair"))
+        self.is_typed = form != "before" or len(self.vars) > 1 or self.choices.chance(50)
         funcs = [self._declared() for _ in range(2 if form == "pair" else 1)]
         first = funcs[0]
         if form == "before" and len(self.vars) == 1:
@@ -42,12 +46,13 @@ class Recurrences:
         for written in lines:
             if not self.world.run(written):
                 return []
-        return funcs
+        return [replace(f, types=self.world.types_of(f.name)) for f in funcs]
 
     def _declared(self) -> Tensor:
         name = self.world.fresh("f")
         shape = f"({', '.join(self.extents)},)"
-        self.world.run([f"{name} = ps.Func({name!r}, {shape}, dtype=ps.{self.type.name})"])
+        given = f", dtype=ps.{self.type.name}" if self.is_typed else ""
+        self.world.run([f"{name} = ps.Func({name!r}, {shape}{given})"])
         return Tensor(name, (self.type,), len(self.vars), self.extents, is_func=True)
 
     def _scope(self, vars: tuple[str, ...]) -> Scope:
@@ -84,13 +89,17 @@ class Recurrences:
         body = self._combined(f"{func.name}[{r}]", value.text)
         op = "any" if kind == "bool" else self.choices.pick(("sum", "max", "min", "prod"))
         start = ", initial=1" if op in ("max", "min") else ""
-        own = f"ps.cast(ps.{self.type.name}, ps.{op}({body}, {r}{start}))"
+        own = self._cast(f"ps.{op}({body}, {r}{start})")
         return self._equation(func, expressions, own)
 
     def _equation(self, func: Tensor, expressions: Expressions, own: str) -> list[str]:
         value = expressions.store(expressions.value(2, kind_of(self.type)), self.type)
-        text = f"ps.cast(ps.{self.type.name}, {self._combined(own, value.text)})"
+        text = self._cast(self._combined(own, value.text))
         return [*expressions.scope.lines, f"{func.name}[{', '.join(self.vars)}] = {text}"]
+
+    def _cast(self, text: str) -> str:
+        """A value of the declared type; where there is none, the type follows from the value."""
+        return f"ps.cast(ps.{self.type.name}, {text})" if self.is_typed else text
 
     def _combined(self, a: str, b: str) -> str:
         return self.choices.pick(_COMBINED[kind_of(self.type)]).format(a=a, b=b)

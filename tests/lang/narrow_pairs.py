@@ -77,8 +77,11 @@ OF_ONE: dict[str, tuple[Callable[..., Any], Callable[..., Array]]] = {
 FUNCTIONS = (
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin",
     "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "cbrt", "erf",
-    "erfc", "gamma", "lgamma", "sigmoid", "rsqrt",
+    "erfc", "gamma", "lgamma", "sigmoid", "rsqrt", "sign",
+    "fast_exp", "fast_exp2", "fast_log", "fast_tanh", "fast_sigmoid", "fast_rsqrt", "fast_erf",
 )  # fmt: skip
+#: As these, of two numbers.
+FUNCTIONS_OF_TWO = ("hypot", "pow", "arctan2", "heaviside")
 
 
 def doubles(dtype: ps.DType, bits: Array) -> Array:
@@ -159,29 +162,39 @@ def differences(
     dtype: ps.DType, rng: np.random.Generator, count: int, lanes: int = 0
 ) -> Iterator[str]:
     """What is wrong of operators on so many pairs, one operator at most once a chunk."""
-    named = OF_TWO | OF_SINGLES
+    shared = [getattr(ps, name) for name in FUNCTIONS_OF_TWO]
+    named = OF_TWO | OF_SINGLES | dict(zip(FUNCTIONS_OF_TWO, _with_singles(shared), strict=True))
     run = kernel(dtype, 2, [ours for ours, _ in named.values()], lanes)
     for start in range(0, count, CHUNK):
         bits = pairs(rng, dtype, min(CHUNK, count - start))
         results = run(*(b.view(dtype.numpy) for b in bits))
         x, y = (doubles(dtype, b) for b in bits)
         for (name, (_, meant)), found in zip(named.items(), results, strict=True):
-            as_single = name in OF_SINGLES
+            as_single = name not in OF_TWO
             with np.errstate(all="ignore"):
                 wanted = meant(*((v.astype(np.float32) if as_single else v) for v in (x, y)))
             yield from _first(dtype, name, bits, found, wanted)
 
 
+def _with_singles(
+    functions: list[Callable[..., Any]],
+) -> Iterator[tuple[Callable[..., Any], Callable[..., Array]]]:
+    """Functions of two numbers, each with ours of float32."""
+    for function in functions:
+        run = kernel(ps.float32, 2, [function])
+        yield function, lambda x, y, run=run: run(x, y)[0]
+
+
 def of_one(dtype: ps.DType, lanes: int = 0) -> Iterator[str]:
     """What is wrong of functions of one number, on every number."""
     ours = [ours for ours, _ in OF_ONE.values()]
-    shared = [getattr(ps, name) for name in FUNCTIONS if hasattr(ps, name)]
+    shared = [getattr(ps, name) for name in FUNCTIONS]
     results = kernel(dtype, 1, [*ours, *shared], lanes)(EVERY.view(dtype.numpy))
     x = doubles(dtype, EVERY)
     with np.errstate(all="ignore"):
         singles = kernel(ps.float32, 1, shared)(x.astype(np.float32))
         wanted = [meant(x) for _, meant in OF_ONE.values()] + list(singles)
-    names = [*OF_ONE, *(name for name in FUNCTIONS if hasattr(ps, name))]
+    names = [*OF_ONE, *FUNCTIONS]
     for name, found, meant in zip(names, results, wanted, strict=True):
         yield from _first(dtype, name, (EVERY,), found, meant)
 
@@ -211,7 +224,7 @@ def main() -> int:
         for line in sorted(set(found)):
             print(line)
         wrong += len(found)
-        operators = len(OF_TWO) + len(OF_SINGLES)
+        operators = len(OF_TWO) + len(OF_SINGLES) + len(FUNCTIONS_OF_TWO)
         print(f"{dtype}: {operators} operators on 2**{options.pairs} pairs")
     print(f"{wrong} differences")
     return int(wrong > 0)

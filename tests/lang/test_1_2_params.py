@@ -102,3 +102,22 @@ def test_1_2_only_the_params_that_lack_a_range_are_named():
 def test_1_2_a_param_whose_range_would_not_help_is_not_named(index):
     with wraps("is read at an index that depends on data", hint="ps.clip(x, 0, n - 1)"):
         ps.Schedule(_read(index(ps.Param("p", ps.int64))))
+
+
+LONG = 10**5000
+"""An integer of more digits than Python writes."""
+
+SAID = r"\(an integer of 16610 bits\)"
+
+
+@pytest.mark.parametrize("dtype", [ps.int32, ps.float32, ps.float16], ids=str)
+def test_refuses_integers_of_thousands_of_digits(dtype):
+    p, f = ps.Param("p", dtype), func(n)
+    f[i] = p
+    for call in (f, lambda **given: ps.interpret(f, **given)):
+        with pytest.raises(ps.CallValueError, match=f"^p={SAID} does not fit"):
+            call(n=1, p=LONG)
+    with pytest.raises(ps.CallValueError, match=f"^n={SAID}: a size is"):
+        f(n=LONG, p=1)
+    with pytest.raises(ps.LanguageError, match=f"default={SAID} does not"):
+        ps.Param("p", dtype, default=-LONG)

@@ -168,6 +168,24 @@ def test_refuses_tensors_as_params(kind: str) -> None:
     assert error.value.hint == hint.replace("X", "k")
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_tables_are_tensors(dtype: str) -> None:
+    torch = library("torch")
+    table = ps.Const("table", torch.tensor([1.5, -2, 3], dtype=getattr(torch, dtype)))
+    i, f = ps.vars("i"), ps.Func("f", (3,))
+    f[i] = table[i]
+    assert str(f.dtype) == dtype
+    assert np.asarray(ps.interpret(f)).astype(np.float32).tolist() == [1.5, -2, 3]
+
+
+def test_refuses_a_table_of_which_there_is_no_array() -> None:
+    torch = library("torch")
+    learnt = [torch.ones(3, dtype=t, requires_grad=True) for t in (torch.float32, torch.bfloat16)]
+    for given in (*learnt, torch.ones(3).to(torch.float8_e4m3fn)):
+        with pytest.raises(ps.LanguageError, match="Const t: NumPy makes no array of this"):
+            ps.Const("t", given)
+
+
 # xarray ---------------------------------------------------------------------------------------
 @pytest.mark.slow  # to import it takes longer than all else here, as in the next
 @pytest.mark.parametrize("dtype", ALL, ids=str)

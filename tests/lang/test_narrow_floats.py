@@ -241,6 +241,77 @@ def test_2_2_the_listing_warns_at_the_loop_of_the_terms():
     assert warned[0].endswith("accumulates in bfloat16 f")
 
 
+def _listed(define, *tensors):
+    """Whether the listing and `explain()` warn of a Func or an array in place, and where."""
+    f = define(*tensors)
+    s = ps.Schedule(f)
+    lines = [line.strip() for line in str(s).splitlines() if "accumulates" in line]
+    assert bool(lines) == ("binary digits" in str(s.explain()))
+    return [line.partition(":  # accumulates in float16 ") for line in lines]
+
+
+def _as_tuple(x, k):
+    f = ps.Func("f", ())
+    f[()] = (ps.cast(ps.float32, 0), ps.cast(ps.float16, 0))
+    f[()] = (f[()][0] + x[k], f[()][1] + x[k])
+    return f
+
+
+def _of(value):
+    def define(x, k):
+        f = ps.Func("f", (), ps.float16)
+        f[()] = 0
+        f[()] = value(f[()], x[k])
+        return f
+
+    return define
+
+
+def _in_place(x, _):
+    f = ps.InOut("f", ps.float16, (1,))
+    with ps.sequential("t", 0, n) as t:
+        f[0] = f[0] + x[t]
+    return f
+
+
+def _running(value):
+    def define(x, _):
+        f = ps.Func("f", (n,))
+        f[0] = x[0]
+        f[i] = value(f[i - 1], x[i])
+        return f
+
+    return define
+
+
+@pytest.mark.parametrize(
+    ("define", "loop"),
+    [
+        (_as_tuple, "k"),
+        (_of(lambda f, x: ps.fma(x, x, f)), "k"),
+        (_of(lambda f, x: ps.cast(ps.float16, ps.cast(ps.float32, f) + x)), "k"),
+        (_of(lambda f, x: ps.select(x > 0, f + x, f)), "k"),
+        (_in_place, "t"),
+        (_running(lambda f, x: f + x), "i"),
+    ],
+    ids=["a value of a tuple", "fma", "rounded again", "some terms", "in place", "a running sum"],
+)
+def test_2_2_every_way_to_add_up_in_16_bits_is_told(define, loop):
+    x, k = ps.Input("x", ps.float16, (n,)), ps.RVar("k", 0, n)
+    ((head, _, name),) = _listed(define, x, k)
+    assert (head, name) == (f"for {loop} in [0, n)", "f")
+
+
+@pytest.mark.parametrize(
+    "define",
+    [_of(lambda f, x: ps.select(x > f, x, f)), _of(lambda f, x: f * f + x),
+     _running(lambda f, x: f * 0.5 + x * 0.5), _running(lambda f, x: (f + x) / 2)],
+    ids=["a choice", "a square", "a filter", "a mean"],
+)  # fmt: skip
+def test_2_2_what_does_not_add_up_in_16_bits_is_not_told(define):
+    assert not _listed(define, ps.Input("x", ps.float16, (n,)), ps.RVar("k", 0, n))
+
+
 @TYPES
 @pytest.mark.parametrize("name", ["isnan", "isinf", "isfinite", "trunc", "sign"])
 def test_2_6_of_every_number(dtype, name):

@@ -264,8 +264,11 @@ FAULTS = (
     ),
     Fault(
         "a 16-bit sum is noted at each loop around it", "poly/report/narrow_notes.py",
-        "is_rounded_to_16_bits(d) and not any(_has_terms(other, x) for other in inside)",
-        "is_rounded_to_16_bits(d)", NARROW,
+        "loops == [loop]", "loop in loops", NARROW,
+    ),
+    Fault(
+        "a weighted mean of an element is a sum of it", "poly/program/narrow_sums.py",
+        'if done in ("", does or done)', "", NARROW,
     ),
     Fault(
         "the square of the smallest number with 15 digits is that number",

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..errors.errors import CallTypeError, CallValueError
-from ..errors.words import axes_text, with_article
+from ..errors.words import axes_text, numeral, with_article
 from ..expr.expr import Expr
 from ..nodes.dtypes import ALL, Array, DType, as_dtype, int64
 from ..nodes.nodes import ParamInfo
@@ -146,7 +146,9 @@ def admit_size(name: str, given: Any) -> int:
     if isinstance(given, bool) or not isinstance(given, (int, np.integer)):
         raise CallTypeError(f"{name}={given!r}: a size is an integer", argument=name)
     if not 0 <= given < SIZE_LIMIT:
-        raise CallValueError(f"{name}={given}: a size is at least 0 and below 2**40", argument=name)
+        raise CallValueError(
+            f"{name}={numeral(given)}: a size is at least 0 and below 2**40", argument=name
+        )
     return int(given)
 
 
@@ -170,7 +172,7 @@ def admit_param(info: ParamInfo, given: Any) -> bool | int | float:
             _refuse_param(info, given)
         if not t.min <= value <= t.max:
             raise CallValueError(
-                f"{info.name}={given} does not fit in {t}, which holds {t.min} to {t.max}",
+                f"{info.name}={numeral(value)} does not fit in {t}, which holds {t.min} to {t.max}",
                 argument=info.name,
             )
         value = int(value)
@@ -226,7 +228,7 @@ def _float_param(info: ParamInfo, value: Any) -> float:
         rounded = float(info.dtype.scalar(number))
     if math.isinf(rounded) and value not in (math.inf, -math.inf):
         raise CallValueError(
-            f"{info.name}={value} does not fit in {info.dtype}", argument=info.name
+            f"{info.name}={numeral(value)} does not fit in {info.dtype}", argument=info.name
         )
     return rounded
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..errors.errors import CallTypeError
 from ..errors.words import counted, with_article
+from ..nodes.bfloat import of_torch
 from ..nodes.dtypes import Array, DType, bfloat16
 
 
@@ -269,10 +270,8 @@ def _of_torch(place: Place, given: Any) -> Array:
             what = f"is a {name} view: its elements are not what lies in memory"
             raise place.refused(what, f".resolve_{bit}()")
     try:
-        if str(given.dtype) == "torch.bfloat16":  # of which NumPy has no type; its bits are
-            array: Array = given.view(torch.int16).numpy().view(bfloat16.numpy)
-        else:
-            array = given.numpy()
+        halves = of_torch(given)
+        array: Array = given.numpy() if halves is None else halves
     except Exception as error:
         dtype = str(given.dtype).removeprefix("torch.")
         if isinstance(error, TypeError):  # what PyTorch says of types of its own

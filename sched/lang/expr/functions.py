@@ -83,7 +83,7 @@ def strict(value: ExprLike) -> Expr:
 
 
 def fma(a: ExprLike, b: ExprLike, c: ExprLike) -> Expr:
-    """`a * b + c` with one rounding; float32 or float64."""
+    """`a * b + c` with one rounding, in every float type."""
     return Expr(Op("fma", (as_node(a), as_node(b), as_node(c)), None))
 
 
@@ -142,7 +142,7 @@ def _binary(op: str, doc: str) -> Callable[[ExprLike, ExprLike], Expr]:
     return function
 
 
-exp = _unary("exp", "e to the power of x, below 1 ULP in float32 and 2 in float64.")
+exp = _unary("exp", "e to the power of x.")
 exp2 = _unary("exp2", "2 to the power of x.")
 expm1 = _unary("expm1", "exp(x) - 1, exact also for small x.")
 sinh = _unary("sinh", "The hyperbolic sine.")

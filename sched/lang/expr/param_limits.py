@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from ..errors.errors import LanguageError, LanguageTypeError
+from ..errors.words import numeral
 from ..nodes.dtypes import DType
 
 
@@ -23,9 +24,8 @@ def limit(name: str, t: DType, what: str, value: object) -> bool | int | float:
         )
     if not t.is_bool and not _fits(t, number):
         hint = "the dtype is a bound by itself: leave it out, or take a wider dtype"
-        shown = value if len(str(number)) <= 30 else f"(an integer of {len(str(number))} digits)"
         raise LanguageError(
-            f"Param {name}: {what}={shown} does not fit in {t}, which holds {_ends(t)}",
+            f"Param {name}: {what}={numeral(number)} does not fit in {t}, which holds {_ends(t)}",
             hint=None if what == "default" else hint,
         )
     return number

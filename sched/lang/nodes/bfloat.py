@@ -8,6 +8,7 @@ are at least twice 8 and two more, and no result is a tie only because it was ro
 from __future__ import annotations
 
 import math
+import sys
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -59,4 +60,17 @@ def numpy_type() -> np.dtype[Any]:
         found: np.dtype[Any] = np.dtype(import_module("ml_dtypes").bfloat16)
     except ImportError:
         found = np.dtype([("bfloat16", np.uint16)])
+    return found
+
+
+def of_torch(given: Any) -> np.ndarray[tuple[Any, ...], np.dtype[Any]] | None:
+    """The array of a tensor of PyTorch's bfloat16, by its bits; None of anything else, and where
+    a gradient would be lost."""
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(given, torch.Tensor):
+        return None
+    if given.dtype != torch.bfloat16 or given.requires_grad:
+        return None
+    found: np.ndarray[tuple[Any, ...], np.dtype[Any]]
+    found = given.view(torch.int16).numpy().view(numpy_type())
     return found

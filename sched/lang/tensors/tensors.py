@@ -12,6 +12,7 @@ from ..errors.errors import LanguageError, LanguageTypeError, PolyschedError, Sp
 from ..errors.frames import bounded, cut
 from ..expr.expr import Expr, ExprLike, as_node
 from ..nodes import nodes
+from ..nodes.bfloat import of_torch
 from ..nodes.dtypes import DType, DTypeLike, as_dtype
 from ..nodes.nodes import Node
 from ..nodes.typing import typed_size
@@ -107,10 +108,11 @@ class Const(Indexable):
                 hint="array.filled(value) is a plain array",
             )
         try:
-            data = np.array(array, order="C")
+            halves = of_torch(array)
+            data = np.array(array if halves is None else halves, order="C")
         except LanguageError:
             raise
-        except ValueError as error:
+        except (TypeError, ValueError, RuntimeError) as error:  # two are PyTorch's
             raise LanguageTypeError(
                 f"Const {name}: NumPy makes no array of this: {error}"
             ) from None

@@ -90,11 +90,6 @@ def folds(d: Definition) -> bool:
     return any(True for _ in own) and not any(_is_own(n, d) for n in postorder(*d.where))
 
 
-def is_rounded_to_16_bits(d: Definition) -> bool:
-    """Whether each term that an update accumulates is rounded to a 16-bit float with the others."""
-    return d.func.dtypes[0].is_narrow and accumulates(d) and not is_exact(d)
-
-
 def _is_own(n: Node, d: Definition) -> bool:
     return isinstance(n, Read) and n.tensor is d.func
 

@@ -19,7 +19,7 @@ from ..nests.loop_nest import (
     NestStage,
     children,
 )
-from ..program.accumulation import is_rounded_to_16_bits
+from ..program.narrow_sums import sums_in_16_bits
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.expressions import Translator
 from ..sets.isl import isl
@@ -245,8 +245,7 @@ def _wider(a: Analysis) -> Iterator[str]:
 def _narrow_sums(a: Analysis) -> Iterator[str]:
     """Sums and products that are kept in a 16-bit float, whose digits they soon exceed."""
     for d in a.program.definitions:
-        t = d.func.dtypes[0]
-        if is_rounded_to_16_bits(d):
+        for t in sums_in_16_bits(d):
             yield (
                 f"{d.name} accumulates in {t.name}, of {t.format.precision} binary digits: what is "
                 f"smaller than its last one is lost; ps.float32 as the dtype of {d.func.name} "

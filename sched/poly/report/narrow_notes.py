@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import TYPE_CHECKING
 
-from ...lang.nodes.nodes import RVar, postorder
+from ...lang.nodes.nodes import RVar, Var, postorder
 from ..nests.loop_nest import NestLoop, NestStage, walk
-from ..program.accumulation import is_rounded_to_16_bits
+from ..program.narrow_sums import sums_in_16_bits
 from .notes import LoopNote
 
 if TYPE_CHECKING:
@@ -18,18 +18,16 @@ def narrow_notes(a: Analysis, loop: NestLoop) -> Iterator[LoopNote]:
     """What gets its terms from the iterations of a loop, if from no loop inside."""
     inside = [x for x in walk(loop.body) if isinstance(x, NestLoop)]
     for x in walk(loop.body):
-        if not isinstance(x, NestStage) or not _has_terms(loop, x):
+        if not isinstance(x, NestStage):
             continue
         d = x.stage.statement.definition
-        if is_rounded_to_16_bits(d) and not any(_has_terms(other, x) for other in inside):
-            kept = d.func.dtypes[0].name
-            yield LoopNote(f"accumulates in {kept}", a.program.names[d.func])
+        for kept, along in sums_in_16_bits(d).items():
+            loops = [other for other in (loop, *inside) if _has_terms(other, x, along)]
+            if loops == [loop]:
+                yield LoopNote(f"accumulates in {kept.name}", a.program.names[d.func])
 
 
-def _has_terms(loop: NestLoop, x: NestStage) -> bool:
-    """Whether iterations of a loop are terms of the same elements."""
-    own = x.stage.statement.definition.lhs
-    return any(
-        isinstance(dim, RVar) and dim not in own and loop.var in postorder(value)
-        for dim, value in x.point.items()
-    )
+def _has_terms(loop: NestLoop, x: NestStage, along: Set[Var | RVar]) -> bool:
+    """Whether iterations of a loop are steps along some of these dimensions."""
+    points = (value for dim, value in x.point.items() if dim in along)
+    return any(loop.var in postorder(value) for value in points)
