@@ -205,6 +205,15 @@ def test_what_limits_cases_below_their_goals() -> None:
     assert {*GOALS} <= {*GROUPS}
 
 
+def test_what_limits_all_cases_together() -> None:
+    """The peer of the first is at its peak. Nothing is said where the goals are reached."""
+    (said,) = pages.together(_run(_line(0.25, 0.25), _line(0.5, name="blur")))
+    assert said.startswith("all but narrow: 0.71 in the geometric mean, where 1.2 is the goal")
+    assert "ahead in 1, where 2 of 2 is. In 1 of them" in said
+    assert not list(pages.together(_run(_line(0.2), _line(0.2, name="blur"))))
+    assert not list(pages.together(_run(_line(0.5, name="mean f16"))))
+
+
 def test_means_of_groups() -> None:
     lines = [_line(0.25), _line(1.0, name="sgemm 256"), _line(0.125, name="blur")]
     products, images, everything = summary(lines)
