@@ -5,7 +5,8 @@
 
 There is a line for each type, way of tiling and tail. First come columns beyond the last full tile:
 1, a vector less one, a vector, a tile less one; then rows: 1, and a tile less one. 1.0 is what a
-full row or column of tiles takes. One thread; the best of many calls.
+full row or column of tiles takes. One thread; the best of many calls. `shift` and `pad` are not
+there: they are refused where a tile adds to an output, twice or beyond its end.
 """
 
 from __future__ import annotations

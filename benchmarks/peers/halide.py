@@ -36,8 +36,8 @@ TARGET = _target()
 
 def vector(dtype: Any) -> int:
     """Elements of a type in a register."""
-    widest = 64 if TARGET.has_feature(hl.TargetFeature.AVX512_Skylake) else 32
-    return widest // np.dtype(dtype).itemsize
+    found = np.dtype(dtype)
+    return int(TARGET.natural_vector_size(TYPES[found.kind](8 * found.itemsize)))
 
 
 def param(array: Array, name: str) -> Any:

@@ -15,7 +15,7 @@ from ..lang.nodes.dtypes import DType, concrete
 from ..lang.nodes.shown import Shown
 from ..records import dataclass
 from .host import default_target, target_of, this_machine
-from .target import Target
+from .target import Target, level_of
 
 _HERTZ = 3e9  # of an estimate: a usual clock under load
 _WAKE = 10e-6
@@ -78,7 +78,7 @@ class Machine(Shown):
 
     def bandwidth(self, level: int) -> float:
         """Bytes a second that one core reads of a cache; of memory where there is no such cache."""
-        caches = len(self.target.caches)
+        level, caches = level_of(level), len(self.target.caches)
         if self.measured is not None:
             return self.measured.bandwidth[min(level, caches + 1) - 1]
         if level > caches:

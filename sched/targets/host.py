@@ -13,10 +13,13 @@ from pathlib import Path
 from ..lang.errors.errors import LanguageTypeError
 from . import processor
 from .known import PROCESSORS, caches_of, named
-from .target import Cache, Target, TargetError, missing
+from .target import V3, V4, Cache, Target, TargetError, missing
 
 VARIABLE = "POLYSCHED_TARGET"
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+_LEVELS = {"generic": (), "x86-64-v3": V3, "x86-64-v4": V4}
+"""The features that LLVM counts on for names that stand for many processors."""
+
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -101,8 +104,12 @@ def cannot_run(target: Target) -> str | None:
         return None
     if target.arch != here.arch:
         return f"is of the architecture {target.arch}, and this machine ({here.triple}) is not"
-    needed = [x[1:] for x in target.features if x[0] == "+"]
-    lacking = missing(needed, dict.fromkeys(here.features, True))
+    if target.system != here.system:
+        return f"is for {target.system}, and this machine ({here.triple}) is not"
+    if target.cpu not in (*_LEVELS, here.cpu):
+        return f"is for the processor {target.cpu}, and this one is {here.cpu}"
+    needed = [*(x[1:] for x in target.features if x[:1] == "+"), *_LEVELS.get(target.cpu, ())]
+    lacking = missing(list(dict.fromkeys(needed)), dict.fromkeys(here.features, True))
     if lacking:
         return f"needs {', '.join(lacking)}, which this CPU ({here.cpu}) lacks"
     return None
@@ -129,7 +136,7 @@ def caches(folder: Path = _CACHES) -> tuple[Cache, ...]:
                         _count(about["shared_cpu_list"]),
                     )
                 )
-        except (OSError, ValueError):
+        except (OSError, ValueError, TargetError):
             return ()  # half a description is worse than what is shipped
     return tuple(sorted(found, key=lambda x: x.level))
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import cache
 
-from ..lang.errors.errors import PolyschedError
+from ..lang.errors.errors import LanguageError, PolyschedError
 from ..lang.nodes.dtypes import DType, concrete
 from ..lang.nodes.shown import Shown
 from ..records import dataclass
@@ -31,6 +31,9 @@ class Cache:
         ways: its associativity.
         line: the bytes of a cache line.
         shared_by: the cores that have it in common.
+
+    Raises:
+        TargetError: one of these is no number from 1 on.
     """
 
     level: int
@@ -38,6 +41,10 @@ class Cache:
     ways: int
     line: int = 64
     shared_by: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("level", "bytes", "ways", "line", "shared_by"):
+            _check_count("a cache", name, getattr(self, name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +68,8 @@ class Target(Shown):
             `cpu`.
 
     Raises:
-        TargetError: it is of an unknown architecture, or has no fused multiply-add.
+        TargetError: it is of an unknown architecture, has no fused multiply-add, or is not
+            described as above.
     """
 
     name: str
@@ -76,6 +84,7 @@ class Target(Shown):
     tune: str = ""
 
     def __post_init__(self) -> None:
+        _check_fields(self)
         if self.arch == "aarch64":
             return
         if self.arch != "x86_64":
@@ -136,7 +145,46 @@ class Target(Shown):
 
     def cache(self, level: int) -> Cache:
         """The cache of a level, or the last one where there are fewer."""
-        return self.caches[min(level, len(self.caches)) - 1]
+        return self.caches[min(level_of(level), len(self.caches)) - 1]
+
+
+def level_of(level: int) -> int:
+    """A level of caches, which are counted from 1.
+
+    Raises:
+        LanguageError: it is none.
+    """
+    if not _is_count(level):
+        raise LanguageError(f"there is no cache {level!r}", hint="caches count from 1, at the core")
+    return level
+
+
+def _check_fields(target: Target) -> None:
+    """LLVM takes what it is told: a vector of 24 bytes ends the process."""
+    for name in ("name", "arch", "system", "cpu", "tune"):
+        if not isinstance(getattr(target, name), str):
+            raise TargetError(f"the {name} of a target is text, not {getattr(target, name)!r}")
+    for name in ("vector_bytes", "vector_registers", "cores"):
+        _check_count("a target", name, getattr(target, name))
+    if target.vector_bytes & (target.vector_bytes - 1):
+        raise TargetError(
+            f"the vector_bytes of a target are a power of two, not {target.vector_bytes}"
+        )
+    for name, kind in (("features", str), ("caches", Cache)):
+        found = getattr(target, name)
+        if not isinstance(found, tuple) or not all(isinstance(x, kind) for x in found):
+            raise TargetError(f"the {name} of a target are a tuple, not {found!r}")
+    if not target.caches:
+        raise TargetError(f"{target.name} has no cache", hint="blocks are made for one at least")
+
+
+def _check_count(owner: str, name: str, value: object) -> None:
+    if not _is_count(value):
+        raise TargetError(f"the {name} of {owner} is a number from 1 on, not {value!r}")
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
 
 @cache

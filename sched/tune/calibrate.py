@@ -29,6 +29,10 @@ STREAMS = 8
 SECONDS = 0.003
 """How long one call is to take: long beside a call, short beside a turn of the scheduler."""
 
+EACH, BUSY = 8, 1 << 15
+"""Iterations for each thread, and additions of each of them, where it is measured how soon threads
+work: all together they take longer than that."""
+
 TRIES = 15
 BEYOND = 4.0
 """Memory is read from arrays that are so many times as large as the last cache."""
@@ -132,21 +136,31 @@ def _seconds(work: Callable[[int], object], count: int) -> float:
 
 
 def _wake(target: Target) -> float:
-    """Seconds that a parallel loop of nothing takes longer on threads that sleep than on one."""
-    n, i = sizes("n"), vars("i")
-    f = Func("f", (n,), float32)
-    f[i] = i
-    s = Schedule(f, target=target)
-    s["f"].parallel("i")
-    kernel = Kernel(s)
+    """Seconds that a parallel loop takes longer on threads that sleep than its share of what one
+    thread takes. Its work is large enough for threads to be asked: a little one never is."""
     count = max(2, get_num_threads())
+    kernel = wake_kernel(target)
+    out = np.zeros(EACH * count, np.float32)
 
     def best(number: int) -> float:
         with threads(number):
             times = []
             for _ in range(4 * TRIES):
                 time.sleep(0.002)  # what a pool spins before it sleeps is far less
-                times.append(_seconds(lambda k: kernel(n=k), count))
+                times.append(_seconds(lambda steps: kernel(steps=steps, out=out), BUSY))
             return sorted(times)[len(times) // 2]
 
-    return max(best(count) - best(1), 1e-7)
+    return max(best(count) - best(1) / count, 1e-7)
+
+
+def wake_kernel(target: Target) -> Kernel:
+    """A parallel loop, of which each iteration is enough work for a thread, in registers: memory
+    that another core has written would count as well."""
+    (n, steps), i = sizes("n steps"), vars("i")
+    r = RVar("r", 0, steps)
+    f = Func("f", (n,), float32)
+    f[i] = 0
+    f[i] += r
+    s = Schedule(f, target=target)
+    s["f.update(0)"].accumulate_at("i").parallel("i")
+    return Kernel(s)

@@ -1,6 +1,9 @@
-"""Messages of kernels, and of what checks them."""
+"""Messages of kernels, of what checks them, and of machines."""
 
 from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
 
 import polysched as ps
 from polysched.testing import check
@@ -53,3 +56,51 @@ def division_that_cannot_be_counted() -> None:
     f[()] = 0
     f[()] += ps.RVar("r", 0, n // ps.size("m"))
     ps.Schedule(f).compile(checks=True)
+
+
+# machines -----------------------------------------------------------------------------------------
+def other(**given: Any) -> ps.Target:
+    return replace(ps.machine("x86-64-v3").target, **given)
+
+
+@says("the cpu of a target is text, not None", ps.TargetError)
+def a_target_without_a_processor() -> None:
+    other(cpu=None)
+
+
+@says("the vector_bytes of a target are a power of two, not 24", ps.TargetError)
+def vectors_of_24_bytes() -> None:
+    other(vector_bytes=24)
+
+
+@says("the vector_registers of a target is a number from 1 on, not 0", ps.TargetError)
+def no_registers() -> None:
+    other(vector_registers=0)
+
+
+@says("the features of a target are a tuple, not ['+fma']", ps.TargetError)
+def features_in_a_list() -> None:
+    other(features=["+fma"])
+
+
+@says(
+    """
+    x86-64-v3 has no cache
+      hint: blocks are made for one at least
+    """,
+    ps.TargetError,
+)
+def a_target_without_caches() -> None:
+    other(caches=())
+
+
+@says(
+    """
+    there is no cache 0
+      at FILE:LINE
+      hint: caches count from 1, at the core
+    """,
+    ps.LanguageError,
+)
+def the_cache_before_the_first() -> None:
+    other().cache(0)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import polysched as ps
 from polysched.targets import host, processor
-from polysched.targets.host import caches, default_target, target_of, this_machine
+from polysched.targets.host import caches, cannot_run, default_target, target_of, this_machine
 from polysched.targets.known import PROCESSORS, named
 from polysched.targets.target import V3, Cache, TargetError
 
@@ -138,6 +139,24 @@ def test_a_target_is_taken_by_name_and_as_it_is() -> None:
         target_of(3)  # type: ignore[arg-type]
 
 
+# what can be run ---------------------------------------------------------------------------------
+def test_code_for_a_name_may_have_all_that_llvm_knows_of_it(made_up: Callable[..., None]) -> None:
+    """Whatever the features say: of a processor that LLVM does not know it makes nothing at all."""
+    made_up("native", *V3)
+    v3, own = named("v3"), this_machine()
+    assert cannot_run(replace(v3, cpu=own.cpu)) is None
+    why = cannot_run(replace(v3, cpu="sapphirerapids"))
+    assert why == "is for the processor sapphirerapids, and this one is made-up"
+    why = cannot_run(replace(v3, cpu="x86-64-v4"))
+    assert why == f"needs {', '.join(AVX512)}, which this CPU (made-up) lacks"
+
+
+def test_code_for_another_system_is_not_run(made_up: Callable[..., None]) -> None:
+    made_up("native", *V3)
+    why = cannot_run(named("v3", "pc-windows-msvc"))
+    assert why == "is for pc-windows-msvc, and this machine (x86_64-unknown-linux-gnu) is not"
+
+
 # caches -------------------------------------------------------------------------------------------
 def describe(folder: Path, index: int, **about: object) -> None:
     given = {"type": "Data", "level": 1, "size": "48K", "ways_of_associativity": 12,
@@ -160,7 +179,9 @@ def test_caches_are_read_as_linux_describes_them(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("about", [{"size": None}, {"size": "many"}, {"level": "one"}])
+@pytest.mark.parametrize(
+    "about", [{"size": None}, {"size": "many"}, {"level": "one"}, {"ways_of_associativity": 0}]
+)
 def test_half_a_description_counts_as_none(about: dict[str, object], tmp_path: Path) -> None:
     describe(tmp_path, 0)
     describe(tmp_path, 1, **about)

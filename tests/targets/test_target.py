@@ -11,7 +11,7 @@ import pytest
 import polysched as ps
 from polysched.lang.errors.errors import PolyschedError
 from polysched.targets.known import PROCESSORS, named
-from polysched.targets.target import V3, V4, Target, TargetError
+from polysched.targets.target import V3, V4, Cache, Target, TargetError
 
 
 def test_a_target_is_a_value() -> None:
@@ -108,6 +108,40 @@ def test_an_unknown_name_is_refused_with_those_that_are_known() -> None:
         named("pdp11")
     assert "pdp11 is no machine that is known here" in str(caught.value)
     assert "x86-64-v3" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"vector_bytes": 24},  # LLVM would end the process
+        {"vector_bytes": 0},
+        {"vector_registers": True},
+        {"cores": 2.0},
+        {"cpu": None},
+        {"features": ["+fma"]},  # no target could be looked up
+        {"features": (1,)},
+        {"caches": ()},
+        {"caches": ((1, 32768, 8),)},
+    ],
+)
+def test_what_describes_no_machine_is_refused(given: dict[str, object]) -> None:
+    with pytest.raises(TargetError, match=next(iter(given)).rstrip("s")):
+        dataclasses.replace(named("v3"), **given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["level", "bytes", "ways", "line", "shared_by"])
+def test_a_cache_of_nothing_is_refused(name: str) -> None:
+    with pytest.raises(TargetError, match=f"the {name} of a cache is a number from 1 on, not 0"):
+        dataclasses.replace(Cache(1, 32768, 8), **{name: 0})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("level", [0, -1, True, "1"])
+def test_caches_count_from_1(level: int) -> None:
+    """In Python -1 would be the last one."""
+    with pytest.raises(ps.LanguageError, match="there is no cache"):
+        named("v3").cache(level)
+    with pytest.raises(ps.LanguageError, match="there is no cache"):
+        ps.machine("v3").bandwidth(level)
 
 
 def test_levels_name_what_llvm_names() -> None:

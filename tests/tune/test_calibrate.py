@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import polysched as ps
 from polysched.__main__ import main
+from polysched.codegen.runtime.pool import INLINE
 from polysched.targets.known import named
 from polysched.targets.target import Cache
 from polysched.tune import calibrate
@@ -36,6 +38,14 @@ def test_what_it_finds_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
     assert "of memory" in shown
     assert main(["info"]) == 0
     assert m.source in capsys.readouterr().out
+
+
+def test_threads_are_asked_for_what_wakes_them() -> None:
+    """A loop of little work runs on one thread, and would say that waking others takes no time."""
+    kernel = calibrate.wake_kernel(ps.machine().target)
+    kernel(steps=calibrate.BUSY, out=np.zeros(calibrate.EACH, np.float32))
+    (variant,) = kernel._variants.values()
+    assert variant.time({"n": calibrate.EACH, "steps": calibrate.BUSY}) > INLINE
 
 
 def test_it_reads_one_half_of_each_cache_and_more_than_the_last() -> None:

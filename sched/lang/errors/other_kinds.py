@@ -30,7 +30,7 @@ OTHERS: Mapping[str, Kind] = {
     ),
     "PS0602": Kind("an optional package is not installed", "show.extras"),
     THREADS: Kind("this is no number of threads", ""),
-    "PS0604": Kind("this is no number of a machine", "targets.words"),
+    "PS0604": Kind("this is no number of a machine", "targets.words targets.target:level_of"),
     # checks, pictures and reports --------------------
     "PS0701": Kind("a directive that was trusted is wrong", "checking.report testing.failures"),
     "PS0702": Kind(

@@ -6,7 +6,7 @@ is not known to a schedule: what is said holds for some numbers of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..directives.loops import Split
@@ -33,16 +33,18 @@ def share_notes(a: Analysis, loop: NestLoop) -> Iterator[LoopNote]:
     count = -(-extent // loop.step)
     idle = {n: waiting(count, n) for n in THREADS if n <= count}
     said = [f"{x:.0%} of {n}" for n, x in idle.items() if x >= MUCH]
-    owner = next((x for x in leaves(a) if loop in x.own and _is_divided(x.loops, loop)), None)
-    if said and owner is not None:
+    inside = [x for x in leaves(a) if loop in x.own and _is_divided(x.loops, loop)]
+    if said and inside:
         waits = f"the share of their time that threads wait is {', '.join(said)}"
-        yield LoopNote("uneven blocks:", f"{waits}, and less {_fix(a, owner, loop)}")
+        yield LoopNote("uneven blocks:", f"{waits}, and less {_fix(a, inside, loop)}")
 
 
-def _fix(a: Analysis, owner: Leaf, loop: NestLoop) -> str:
-    """What makes the blocks smaller: the split that made them."""
+def _fix(a: Analysis, inside: Sequence[Leaf], loop: NestLoop) -> str:
+    """What makes the blocks smaller: the split that made them, of whichever stage. What is computed
+    in a block of another stage may come first, and have no split of its own."""
+    names = {x.name for x in inside}
     for d in a.directives:
-        if isinstance(d, Split) and d.stage == owner.name and d.made[0] == loop.loop.name:
+        if isinstance(d, Split) and d.stage in names and d.made[0] == loop.loop.name:
             return f"with a smaller factor of {d.text()}"
     return "with another loop on threads"
 

@@ -47,6 +47,21 @@ def test_a_chunk_is_a_split() -> None:
     assert "a smaller factor of s[\"f\"].split('i', 96" in said(s, n=1024, m=1024)
 
 
+def test_what_begins_in_a_block_does_not_hide_its_split() -> None:
+    """Zeros come before the sums whose loop was split."""
+    k, x, f = ps.RVar("k", 0, m), ps.Input("x", ps.float32, (n, m)), ps.Func("f", (n, m))
+    f[i, j] = 0
+    f[i, j] += x[i, k] * x[k % n, j]
+    s = ps.Schedule(f)
+    u = s["f.update(0)"]
+    u.split(i, 96, names=("io", "ii"))
+    u.reorder("io", "ii", k, j).parallel("io")
+    s["f"].compute_at(u, "io")
+    assert """less with a smaller factor of s["f.update(0)"].split('i', 96""" in said(
+        s, n=1024, m=64
+    )
+
+
 def test_a_loop_in_no_blocks_names_another_loop() -> None:
     s = rows()
     s["f"].parallel(i)
