@@ -30,10 +30,13 @@ TAILS = ("auto", "guard", "mask")
 
 def scheduled(dtype: Any, way: str, tail: str) -> ps.Schedule:
     """A product of matrices in tiles of registers."""
-    n, m, l = ps.sizes("n m l")
+    n, m, l, width = ps.sizes("n m l width")
     i, j, k = *ps.vars("i j"), ps.RVar("k", 0, l)
-    A, B = ps.Input("A", dtype, (n, l)), ps.Input("B", dtype, (l, m))
+    # Rows of B are as long for all borders: where vectors cross lines of the cache, and which of
+    # its sets they take, is the same.
+    A, B = ps.Input("A", dtype, (n, l)), ps.Input("B", dtype, (l, width))
     C = ps.Func("C", (n, m))
+    ps.require(width >= m, "B has all columns of C", C)
     C[i, j] = 0
     C[i, j] += A[i, k] * B[k, j]
     s = ps.Schedule(C)
@@ -64,7 +67,7 @@ def costs(s: ps.Schedule, dtype: Any) -> Iterator[float]:
     calls = []
     for height, width in sizes:
         a = rng.random((height, DEPTH)).astype(dtype.numpy)
-        b = rng.random((DEPTH, width)).astype(dtype.numpy)
+        b = rng.random((DEPTH, m + columns)).astype(dtype.numpy)
         out = np.empty((height, width), dtype.numpy)
         calls.append(lambda a=a, b=b, out=out: kernel(a, b, out=out))
     times = best(calls)
