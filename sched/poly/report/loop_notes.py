@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..nests.loop_nest import NestLoop, walk
 from ..sets.budget import BudgetExceeded, attempt
-from .accumulator_notes import accumulator_notes
+from .accumulator_notes import accumulator_notes, beginning_notes
 from .again_notes import again_notes
 from .lane_notes import lane_notes
 from .narrow_notes import narrow_notes
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 Rule = Callable[["Analysis", NestLoop], Iterator[LoopNote]]
 
 RULES: tuple[Rule, ...] = (
-    lane_notes, again_notes, accumulator_notes, narrow_notes, panel_notes, share_notes,
+    lane_notes, again_notes, accumulator_notes, beginning_notes, narrow_notes, panel_notes,
+    share_notes,
 )  # fmt: skip
 
 WITH_VECTORS: tuple[Rule, ...] = (scalar_notes,)

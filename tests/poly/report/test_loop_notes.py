@@ -94,6 +94,39 @@ def test_a_loop_over_parts_of_sums_loads_and_stores_them(loops: tuple[str, ...],
     assert {x for x, text in found.items() if "loads and stores c again" in text} == said
 
 
+def test_a_pass_that_tiles_do_not_need_is_said_with_what_spares_it() -> None:
+    """Of the nest that begins the sums; it is gone once they begin in their tiles."""
+    s = tiles("ko", "io", "ki", "ii", "j")
+    wanted = 'writes c in a pass of its own, or in its tiles with s["c"].compute_at("c.update(0)", '
+    ((loop, said),) = [(x, text) for x, text in notes(s).items() if "writes" in text]
+    assert loop == "i"
+    assert said.startswith(wanted)
+    place = said.removeprefix(wanted).split('"')[1]
+    s["c"].compute_at("c.update(0)", place)
+    assert not any("writes" in text for text in notes(s).values())
+
+
+def test_what_tiles_do_not_begin_needs_its_pass() -> None:
+    """The first column is not accumulated."""
+    c, q, r = ps.Func("c", (n, m)), ps.RVar("q", 1, m), ps.RVar("r", 0, 8)
+    c[i, j] = 0.0
+    c[i, q] += x[i, r] * x[r, q]
+    s = ps.Schedule(c)
+    s["c.update(0)"].reorder("i", "q", "r").accumulate_at("q")
+    assert "keep c" in str(s)
+    assert not any("writes" in text for text in notes(s).values())
+
+
+def test_what_is_updated_before_its_tiles_needs_its_pass() -> None:
+    c, r = ps.Func("c", (n, m)), ps.RVar("r", 0, 8)
+    c[i, j] = 0.0
+    c[i, j] += x[i, j]
+    c[i, j] += x[i, r] * x[r, j]
+    s = ps.Schedule(c)
+    s["c.update(1)"].accumulate_at("j")
+    assert not any("writes" in text for text in notes(s).values())
+
+
 def test_other_loops_around_an_accumulator_need_no_note() -> None:
     s = tiles("io", "j", "ko", "ii", "ki")
     assert not any("loads and stores" in text for text in notes(s).values())
