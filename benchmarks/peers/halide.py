@@ -461,12 +461,13 @@ def bilateral_grid(image: Array, cell: int = 8, levels: int = 8) -> Call:
     out[x, y] = trilinear(0) / trilinear(1)
 
     # The pixels of a cell share what they read, which is faster here than vectors of gathers.
+    lanes = vector(np.float32)
     out.compute_root().split(x, x, xi, cell).unroll(xi).parallel(y)
     grid.compute_at(along_z, y).reorder(c, z, x, y).unroll(c)
     grid.update(0).reorder(c, r.x, r.y, x, y).unroll(c)
-    along_z.compute_root().reorder(c, z, x, y).parallel(y).vectorize(x, 8).unroll(c)
-    along_x.compute_root().reorder(c, x, y, z).parallel(z).vectorize(x, 8).unroll(c)
-    along_y.compute_root().reorder(c, x, y, z).parallel(z).vectorize(x, 8).unroll(c)
+    along_z.compute_root().reorder(c, z, x, y).parallel(y).vectorize(x, lanes).unroll(c)
+    along_x.compute_root().reorder(c, x, y, z).parallel(z).vectorize(x, lanes).unroll(c)
+    along_y.compute_root().reorder(c, x, y, z).parallel(z).vectorize(x, lanes).unroll(c)
     return compiled(out, [(p, image)], (h, w), np.float32)
 
 
