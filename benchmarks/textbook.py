@@ -31,7 +31,7 @@ from borders import best
 from cases.products import CASES, packed
 from gallery.linear_algebra import matmul
 
-SIZES = ((256, 256, 256), (512, 512, 512), (1024, 1024, 1024), (1023, 1025, 511))
+SIZES = (*((n, n, n) for n in (256, 512, 1024, 2048)), (1023, 1025, 511))
 FORMS: dict[str, dict[str, Any]] = {
     "zeros": {},
     "begun": {"begun": True},
