@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -124,15 +125,16 @@ def test_an_unknown_name_is_refused_with_those_that_are_known() -> None:
         {"caches": ((1, 32768, 8),)},
     ],
 )
-def test_what_describes_no_machine_is_refused(given: dict[str, object]) -> None:
+def test_what_describes_no_machine_is_refused(given: dict[str, Any]) -> None:
     with pytest.raises(TargetError, match=next(iter(given)).rstrip("s")):
-        dataclasses.replace(named("v3"), **given)  # type: ignore[arg-type]
+        dataclasses.replace(named("v3"), **given)
 
 
 @pytest.mark.parametrize("name", ["level", "bytes", "ways", "line", "shared_by"])
 def test_a_cache_of_nothing_is_refused(name: str) -> None:
+    nothing: dict[str, Any] = {name: 0}
     with pytest.raises(TargetError, match=f"the {name} of a cache is a number from 1 on, not 0"):
-        dataclasses.replace(Cache(1, 32768, 8), **{name: 0})  # type: ignore[arg-type]
+        dataclasses.replace(Cache(1, 32768, 8), **nothing)
 
 
 @pytest.mark.parametrize("level", [0, -1, True, "1"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -41,9 +42,9 @@ def bounded(
     """The loops of a schedule with their bounds, and for which of them these were looked for."""
     found, asked = NestTree.bounded, []
 
-    def noted(nest: NestTree, *given: object) -> LoopNest:
+    def noted(nest: NestTree, *given: Any) -> LoopNest:
         asked.append(nest)
-        return found(nest, *given)  # type: ignore[arg-type]
+        return found(nest, *given)
 
     with monkeypatch.context() as patched:
         patched.setattr(NestTree, "bounded", noted)
