@@ -27,7 +27,7 @@ def beginning_notes(a: Analysis, loop: NestLoop) -> Iterator[LoopNote]:
     if not any(x is loop for x in a.nests):
         return
     begun = {x.stage.statement.definition for x in walk(loop.body) if isinstance(x, NestStage)}
-    if len(begun) != 1 or any(d.is_update for d in begun):
+    if len(begun) != 1 or any(d.is_update or d.opaque is not None for d in begun):
         return
     (func,) = (d.func for d in begun)
     for nest in a.nests:
