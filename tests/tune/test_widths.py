@@ -43,6 +43,27 @@ def looked_up(stores: bool = False) -> ps.Func:
     return f
 
 
+# lanes ------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("types", "lanes"),
+    [
+        ((ps.float32, ps.float32), 8),
+        ((ps.uint8,) * 5, 32),
+        ((ps.uint8, ps.float32), 8),
+        ((ps.float32, ps.float64), 4),
+    ],
+    ids=str,
+)
+def test_a_vector_has_one_value_of_a_tuple(types: tuple[ps.DType, ...], lanes: int) -> None:
+    """All values of an element lie in vectors of their own."""
+    inputs = [ps.Input(f"x{k}", t, (n, m)) for k, t in enumerate(types)]
+    f = ps.Func("f", (n, m), types)
+    f[i, j] = tuple(x[i, j] for x in inputs)
+    own, nests = candidates(f, n=500, m=600)
+    assert own.widest == 32 // lanes
+    assert {n.plan.number("lanes") for n in nests if n.plan.knob("vector") == 1} == {lanes}
+
+
 # threads ----------------------------------------------------------------------------------------
 def test_threads_have_equal_parts_of_the_only_row() -> None:
     sizes = {"n": 1, "m": 4000, "q": 4096}

@@ -30,6 +30,7 @@ class MemoryAccess:
         tensor: by its name.
         is_write: whether it is written.
         bytes: of one element; of a tuple that is written, of all its values.
+        widest: of these, the bytes of the widest value.
         strides: for each loop of the statement, how many elements further the next iteration
             touches memory, as tensors are laid out that no directive says anything of. Where an
             index is clamped, it is so in the middle of all iterations. A float where that
@@ -44,6 +45,7 @@ class MemoryAccess:
     tensor: str
     is_write: bool
     bytes: int
+    widest: int
     strides: tuple[int | float | None, ...]
     elements: int
     is_input: bool = False
@@ -155,11 +157,19 @@ def _of(
     moved = [_distance(steps, strides) for steps in zip(*by_axis, strict=True)]
     touched = map(_touched, by_axis, repeat(box), whole)
     sizes = [concrete(t).itemsize for t in tensor.dtypes]
-    size = sum(sizes) if access.node is None else sizes[access.node.component]
+    if access.node is not None:
+        sizes = [sizes[access.node.component]]
     name = layouts.model.program.names[tensor]
     strides_by_loop = tuple(moved) if by_axis else (0,) * len(loops)
-    is_input = isinstance(tensor, Input | Const)
-    return MemoryAccess(name, access.is_write, size, strides_by_loop, prod(touched), is_input)
+    return MemoryAccess(
+        tensor=name,
+        is_write=access.is_write,
+        bytes=sum(sizes),
+        widest=max(sizes),
+        strides=strides_by_loop,
+        elements=prod(touched),
+        is_input=isinstance(tensor, Input | Const),
+    )
 
 
 def _steps(

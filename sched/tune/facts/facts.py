@@ -98,7 +98,7 @@ class StatementFacts(Shown):
         """Bytes of the widest element that is touched, or float that is computed with. Of integers
         of 64 bits alone, which say where something is or whether it is taken, there may be several
         vectors."""
-        sizes = [a.bytes for a in self.accesses]
+        sizes = [a.widest for a in self.accesses]
         computed = (as_dtype(name.split()[-1]) for name in self.operations)
         sizes += [x.itemsize for x in computed if x.itemsize < 8 or x.is_float]
         return min(8, max(sizes, default=4))
