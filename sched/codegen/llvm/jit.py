@@ -17,6 +17,7 @@ from ...forks import reentrant
 from ...lang.errors.errors import InternalError
 from ...targets.target import Target
 from . import binding
+from .archive import objects_of
 from .imports import imports
 from .names import symbol
 
@@ -27,7 +28,8 @@ class CompiledCode:
     """Linked machine code. May be used from any thread.
 
     Attributes:
-        object_code: what was linked, an object file of this system's format.
+        object_code: what was linked, an object file of this system's format, or an archive of such,
+            each of which calls the next one.
         text: the LLVM IR as emitted; empty when loaded without.
     """
 
@@ -37,7 +39,12 @@ class CompiledCode:
         self._target = target
         self._lock = reentrant()
         self._addresses: dict[str, int] = {}
-        self._library = binding.link(object_code, imports(object_code))
+        *first, last = objects_of(object_code)
+        self._library = binding.link(last, imports(last))
+        self._all = [self._library]  # which live as long as what calls them
+        for code in reversed(first):
+            self._library = binding.link(code, imports(code, self._library.address))
+            self._all.append(self._library)
 
     def address(self, name: str) -> int:
         """The address of the entry of the kernel `name`. InternalError if there is none."""
@@ -69,9 +76,10 @@ class CompiledCode:
         return self._target
 
 
-def compile_module(text: str, target: Target) -> CompiledCode:
-    """Compiles and links LLVM text. InternalError if it is invalid."""
-    return CompiledCode(binding.object_code(text, target), text, target)
+def compile_module(text: str, target: Target, threads: int = 1) -> CompiledCode:
+    """Compiles and links LLVM text, on one thread or on two of them. InternalError if it is
+    invalid."""
+    return CompiledCode(binding.object_code(text, target, threads), text, target)
 
 
 def kept_module(
