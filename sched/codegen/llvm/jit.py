@@ -43,18 +43,22 @@ class CompiledCode:
         self._library = binding.link(last, imports(last))
         self._all = [self._library]  # which live as long as what calls them
         for code in reversed(first):
-            self._library = binding.link(code, imports(code, self._library.address))
+            self._library = binding.link(code, imports(code, self._place))
             self._all.append(self._library)
 
     def address(self, name: str) -> int:
         """The address of the entry of the kernel `name`. InternalError if there is none."""
         with self._lock:
             if name not in self._addresses:
-                try:
-                    self._addresses[name] = self._library.address(symbol(name))
-                except RuntimeError as error:
-                    raise InternalError(f"no kernel {name!r} in the code: {error}") from error
+                self._addresses[name] = self._place(symbol(name))
             return self._addresses[name]
+
+    def _place(self, name: str) -> int:
+        """Where a function is in what was linked last."""
+        try:
+            return self._library.address(name)
+        except RuntimeError as error:
+            raise InternalError(f"no function {name!r} in the code: {error}") from error
 
     @cached_property
     def size(self) -> int:

@@ -201,6 +201,14 @@ def test_kernels_are_compiled_so() -> None:
     assert kernel(np.arange(3, dtype=np.float32)).tolist() == [7.0, 4.0, 1.0]
 
 
+@ELF
+def test_the_other_half_of_other_code_is_an_internal_error() -> None:
+    first, second = objects_of(binding.object_code(TEXT, default_target()))
+    other = second.replace(b"polysched.f.0", b"polysched.g.0")
+    with pytest.raises(InternalError, match=r"no function 'polysched\.f\.0' in the code"):
+        load_object(archived([first, other]))
+
+
 # archives ---------------------------------------------------------------------------------------
 @pytest.mark.parametrize("files", [[b"one"], [b"odd", b"even"], [b"", b"x", b"yz"]])
 def test_files_of_an_archive_are_found(files: list[bytes]) -> None:
