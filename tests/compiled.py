@@ -11,7 +11,8 @@ from threading import get_ident
 import llvmlite
 import llvmlite.binding as llvm
 
-from polysched.codegen.llvm import binding
+from polysched.codegen.llvm import archive, binding, halves
+from polysched.targets.target import Target
 
 FOLDER = "POLYSCHED_TESTED_OBJECTS"
 """An environment variable: where processes that tests start find what was compiled before."""
@@ -19,7 +20,8 @@ FOLDER = "POLYSCHED_TESTED_OBJECTS"
 MAKERS = (
     llvmlite.__version__,
     llvm.llvm_version_info,
-    sha256(Path(binding.__file__).read_bytes()).hexdigest(),  # has LLVM's options
+    # They have LLVM's options, and what is compiled apart.
+    *(sha256(Path(str(x.__file__)).read_bytes()).hexdigest() for x in (binding, halves, archive)),
 )
 """The versions of what makes machine code of a text."""
 
@@ -32,15 +34,15 @@ class Compiled:
         self.anew = False
         self._compile = binding.object_code
 
-    def __call__(self, text: str, machine: binding.Machine) -> bytes:
+    def __call__(self, text: str, target: Target, threads: int = 1) -> bytes:
         if self.anew:
-            return self._compile(text, machine)
-        file = self.folder / sha256(f"{MAKERS}{machine}{text}".encode()).hexdigest()
+            return self._compile(text, target, threads)
+        file = self.folder / sha256(f"{MAKERS}{target}{text}".encode()).hexdigest()
         with suppress(FileNotFoundError):
             made = file.read_bytes()
             file.touch()
             return made
-        made = self._compile(text, machine)
+        made = self._compile(text, target, threads)
         own = self.folder / f"{file.name}.{os.getpid()}.{get_ident()}"
         own.write_bytes(made)
         own.replace(file)

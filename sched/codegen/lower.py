@@ -81,6 +81,7 @@ def lower(
     strided: bool,
     checks: bool,
     first: Sequence[Pass] = (),
+    threads: int = 1,
 ) -> Lowered:
     """Compiles a program whose loops are known.
 
@@ -88,6 +89,7 @@ def lower(
         strided: for arguments of any strides, not contiguous ones.
         checks: count integer divisions by zero.
         first: passes that run before all others.
+        threads: on which LLVM may run.
     """
     log = Log()
     with uncollected():
@@ -98,7 +100,7 @@ def lower(
         )
         flat = passed(module, log, first)
         text = log.step("emit", lambda: emit_module(flat, target))
-    code = log.step("llvm", lambda: compile_module(text, target))
+    code = log.step("llvm", lambda: compile_module(text, target, threads))
     log.compiled(lambda: _called(program, target, strided))
     return Lowered(module, flat, text, code, log.seconds)
 

@@ -51,7 +51,7 @@ def forbid(isl: bool = True, llvm: bool = True) -> None:
                 if _is_of_isl(value):
                     setattr(module, attribute, Forbidden(f"{name}.{attribute}"))
     if llvm:
-        for attribute in ("_optimised", "_optimise", "_pipeline"):
+        for attribute in ("_optimised", "_generator", "_unlocked"):
             setattr(binding, attribute, Forbidden(f"binding.{attribute}"))
 
 

@@ -32,10 +32,10 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     texts: list[str] = []
     compile = binding.object_code
 
-    def noted(text: str, target: Any) -> bytes:
+    def noted(text: str, target: Any, threads: int) -> bytes:
         if "C: unpacks the slots" in text:  # no code that each process needs once
             texts.append(text)
-        return compile(text, target)
+        return compile(text, target, threads)
 
     monkeypatch.setattr(binding, "object_code", noted)
     return texts

@@ -1,11 +1,13 @@
 """llvmlite, typed: the only place that imports it, and the only one that meets `Any`.
 
 Its interface moves between releases and carries no annotations. Everything here may be called
-from any thread: llvmlite holds one lock around each call into LLVM.
+from any thread: llvmlite holds one lock around each call into LLVM. Those that take long go around
+that lock, so that two threads can compile at once.
 """
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import itertools
 import sys
@@ -16,14 +18,21 @@ from typing import Any
 import llvmlite.binding as llvm
 from llvmlite.binding import ffi
 
-from ...forks import whole
+from ...forks import Lock, whole
 from ...lang.errors.errors import InternalError
 from ...records import dataclass
 from ...targets.host import this_machine
 from ...targets.target import Target
 from . import loader
+from .archive import archived, objects_of
+from .beside import both
+from .halves import halves
 
-whole(ffi.lib._lock)  # LLVM has locks of its own, of which a child could not get rid
+#: LLVM has locks of its own, of which a child could not get rid: forks wait until no thread is in
+#: it. They take these locks in this order, as garbage may be disposed of, for which llvmlite takes
+#: its own one, by a thread that holds one of ours.
+_BUSY = (whole(), whole())
+whole(ffi.lib._lock)
 _serial = itertools.count()
 
 LLVM_VERSION: tuple[int, ...] = tuple(llvm.llvm_version_info)
@@ -46,12 +55,6 @@ def _initialise_printers(is_native: bool) -> None:
         llvm.initialize_native_asmprinter()
     else:
         llvm.initialize_all_asmprinters()
-
-
-@functools.cache
-def target_machine(target: Target) -> Any:
-    """LLVM's code generator for a machine."""
-    return _new_target_machine(target)
 
 
 @functools.cache
@@ -83,34 +86,74 @@ def _machine(target: Target, cpu: str, features: str) -> Any:
         raise InternalError(f"LLVM has no code generator for {target.triple}: {error}") from error
 
 
-@functools.cache
-def _pipeline(target: Target) -> tuple[Any, ...]:
-    """LLVM's scalar optimiser for functions at level 2, with its options and what made it.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Generator:
+    """What makes machine code of LLVM's text. One thread at a time is in it.
 
-    Vectors, interleaving and unrolling are the schedule's. The part of LLVM's O2 that looks at
-    whole modules is left out: it costs 40% more and finds nothing in loop nests. The pipeline is
-    made once, because building it leaks 50 KiB.
+    Attributes:
+        passes: LLVM's scalar optimiser for functions at level 2. Vectors, interleaving and
+            unrolling are the schedule's. The part of LLVM's O2 that looks at whole modules is left
+            out: it costs 40% more and finds nothing in loop nests. They are made once, because
+            making them leaks 50 KiB.
+        options, builder: what the passes are made of.
     """
+
+    machine: Any
+    passes: Any
+    options: Any
+    builder: Any
+    lock: Lock
+
+    def optimise(self, module: Any) -> None:
+        """Optimises the functions of a module."""
+        for function in module.functions:
+            if not function.is_declaration:
+                # A run leaves callbacks in the pass builder that point at its dead stack frame: a
+                # builder serves one run (10 us, and leaks 1.5 KiB), the passes serve any number.
+                builder = llvm.create_pass_builder(self.machine, self.options)
+                with self.lock:
+                    _unlocked("LLVMPY_RunNewFunctionPassManager")(self.passes, function, builder)
+
+    def object_code(self, module: Any) -> bytes:
+        """A module as an object file."""
+        with ffi.OutputString() as error:
+            with self.lock:
+                emit = _unlocked("LLVMPY_TargetMachineEmitToMemory")
+                buffer = emit(self.machine, module, 1, error)
+            if not buffer:
+                raise InternalError(f"LLVM makes no object code: {error}")
+        try:
+            start = ffi.lib.LLVMPY_GetBufferStart(buffer)
+            return ctypes.string_at(start, ffi.lib.LLVMPY_GetBufferSize(buffer))
+        finally:
+            ffi.lib.LLVMPY_DisposeMemoryBuffer(buffer)
+
+
+@functools.cache
+def _generator(target: Target, number: int = 0) -> _Generator:
+    """One of two: as many threads as that compile a kernel."""
+    machine = _new_target_machine(target)
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = False
     options.slp_vectorization = False
     options.loop_interleaving = False
     options.loop_unrolling = False
-    builder = llvm.create_pass_builder(target_machine(target), options)
-    return builder.getFunctionPassManager(), options, builder
+    builder = llvm.create_pass_builder(machine, options)
+    passes = builder.getFunctionPassManager()
+    return _Generator(machine, passes, options, builder, _BUSY[number])
 
 
-def _optimise(module: Any, target: Target) -> None:
-    passes, options, _ = _pipeline(target)
-    for function in module.functions:
-        if not function.is_declaration:
-            # A run leaves callbacks in the pass builder that point at its dead stack frame: a
-            # builder serves one run (10 us, and leaks 1.5 KiB), the passes serve any number.
-            passes.run(function, llvm.create_pass_builder(target_machine(target), options))
+@functools.cache
+def _unlocked(name: str) -> Any:
+    """A function of llvmlite's library, without its lock."""
+    locked = getattr(ffi.lib, name)
+    found = ctypes.CDLL(ffi.lib._name, handle=ffi.lib._handle)[name]
+    found.argtypes, found.restype = locked.argtypes, locked.restype
+    return found
 
 
 @contextmanager
-def _optimised(text: str, target: Target) -> Iterator[Any]:
+def _optimised(text: str, generator: _Generator) -> Iterator[Any]:
     """LLVM text as a verified and optimised module.
 
     Module and context are closed by hand, in this order: the garbage collector may dispose of the
@@ -122,42 +165,64 @@ def _optimised(text: str, target: Target) -> Iterator[Any]:
         except RuntimeError as error:
             raise InternalError(f"LLVM refuses the generated code: {error}") from error
         with parsed as module:
-            module.data_layout = str(target_machine(target).target_data)
+            module.data_layout = str(generator.machine.target_data)
             try:
                 module.verify()
             except RuntimeError as error:
                 raise InternalError(f"LLVM refuses the generated code: {error}") from error
-            _optimise(module, target)
+            generator.optimise(module)
             yield module
 
 
-def object_code(text: str, target: Target) -> bytes:
-    """LLVM text as an object file."""
-    with _optimised(text, target) as module:
-        return bytes(target_machine(target).emit_object(module))
+def object_code(text: str, target: Target, threads: int = 1) -> bytes:
+    """LLVM text as an object file, or an archive of two of them, whatever `threads` is.
+
+    Args:
+        threads: on which it may be made.
+    """
+    parts = halves(text) if _is_elf(target) else None
+    if parts is None:
+        return _object_code(text, target, 0)
+    first, second = parts
+    made = both(
+        lambda: _object_code(first, target, 0), lambda: _object_code(second, target, 1), threads > 1
+    )
+    return archived(made)
+
+
+def _object_code(text: str, target: Target, number: int) -> bytes:
+    generator = _generator(target, number)
+    with _optimised(text, generator) as module:
+        return generator.object_code(module)
+
+
+def _is_elf(target: Target) -> bool:
+    """Whether object files are of the kind of which all names can be read: see `imports`."""
+    return "linux" in target.triple
 
 
 def size_of_instructions(object_code: bytes) -> int:
     """How many bytes of an object file are instructions."""
-    sections = llvm.ObjectFileRef.from_data(object_code).sections()
-    return sum(int(section.size()) for section in sections if section.is_text())
+    files = map(llvm.ObjectFileRef.from_data, objects_of(object_code))
+    return sum(int(x.size()) for file in files for x in file.sections() if x.is_text())
 
 
 def assembly(text: str, target: Target) -> str:
     """LLVM text as assembly."""
-    with _optimised(text, target) as module:
-        return str(target_machine(target).emit_assembly(module))
+    generator = _generator(target)
+    with _optimised(text, generator) as module:
+        return str(generator.machine.emit_assembly(module))
 
 
 def with_comments(text: str, target: Target) -> tuple[str, str]:
     """LLVM text after optimisation, and as assembly with LLVM's comments."""
-    with _optimised(text, target) as module:
+    with _optimised(text, _generator(target)) as module:
         return str(module), str(_talking_machine(target).emit_assembly(module))
 
 
 def optimised(text: str, target: Target) -> str:
     """LLVM text after optimisation."""
-    with _optimised(text, target) as module:
+    with _optimised(text, _generator(target)) as module:
         return str(module)
 
 

@@ -10,7 +10,7 @@ import ctypes
 import ctypes.util
 import struct
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
 
@@ -21,15 +21,20 @@ _ON_MACOS = ("memset_pattern4", "memset_pattern8", "memset_pattern16")
 ALLOWED = ("memset", "memcpy", "memmove", *_ON_MACOS)
 
 
-def imports(object_code: bytes) -> dict[str, int]:
-    """The addresses of all functions that the object code calls."""
-    if object_code.startswith(b"\x7fELF"):
-        needed = undefined(object_code)
-        if unknown := sorted(set(needed) - set(ALLOWED)):
-            raise InternalError(f"the generated code calls {', '.join(unknown)}")
-    else:
-        needed = list(ALLOWED)  # more than is called; the linker finds what is missing
-    addresses = {name: _address(name) for name in needed}
+def imports(object_code: bytes, beside: Callable[[str], int] | None = None) -> dict[str, int]:
+    """The addresses of all functions that the object code calls.
+
+    Args:
+        beside: gives those of the functions of another object file.
+    """
+    # Elsewhere more than is called; the linker finds what is missing.
+    needed = undefined(object_code) if object_code.startswith(b"\x7fELF") else [*ALLOWED]
+    addresses = {name: _address(name) for name in needed if name in ALLOWED}
+    unknown = sorted(set(needed) - set(ALLOWED))
+    if beside is not None:
+        addresses.update({name: beside(name) for name in unknown})
+    elif unknown:
+        raise InternalError(f"the generated code calls {', '.join(unknown)}")
     return {name: address for name, address in addresses.items() if address is not None}
 
 

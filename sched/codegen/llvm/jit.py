@@ -17,6 +17,7 @@ from ...forks import reentrant
 from ...lang.errors.errors import InternalError
 from ...targets.target import Target
 from . import binding
+from .archive import objects_of
 from .imports import imports
 from .names import symbol
 
@@ -27,7 +28,8 @@ class CompiledCode:
     """Linked machine code. May be used from any thread.
 
     Attributes:
-        object_code: what was linked, an object file of this system's format.
+        object_code: what was linked, an object file of this system's format, or an archive of such,
+            each of which calls the next one.
         text: the LLVM IR as emitted; empty when loaded without.
     """
 
@@ -37,17 +39,26 @@ class CompiledCode:
         self._target = target
         self._lock = reentrant()
         self._addresses: dict[str, int] = {}
-        self._library = binding.link(object_code, imports(object_code))
+        *first, last = objects_of(object_code)
+        self._library = binding.link(last, imports(last))
+        self._all = [self._library]  # which live as long as what calls them
+        for code in reversed(first):
+            self._library = binding.link(code, imports(code, self._place))
+            self._all.append(self._library)
 
     def address(self, name: str) -> int:
         """The address of the entry of the kernel `name`. InternalError if there is none."""
         with self._lock:
             if name not in self._addresses:
-                try:
-                    self._addresses[name] = self._library.address(symbol(name))
-                except RuntimeError as error:
-                    raise InternalError(f"no kernel {name!r} in the code: {error}") from error
+                self._addresses[name] = self._place(symbol(name))
             return self._addresses[name]
+
+    def _place(self, name: str) -> int:
+        """Where a function is in what was linked last."""
+        try:
+            return self._library.address(name)
+        except RuntimeError as error:
+            raise InternalError(f"no function {name!r} in the code: {error}") from error
 
     @cached_property
     def size(self) -> int:
@@ -69,9 +80,10 @@ class CompiledCode:
         return self._target
 
 
-def compile_module(text: str, target: Target) -> CompiledCode:
-    """Compiles and links LLVM text. InternalError if it is invalid."""
-    return CompiledCode(binding.object_code(text, target), text, target)
+def compile_module(text: str, target: Target, threads: int = 1) -> CompiledCode:
+    """Compiles and links LLVM text, on one thread or on two of them. InternalError if it is
+    invalid."""
+    return CompiledCode(binding.object_code(text, target, threads), text, target)
 
 
 def kept_module(

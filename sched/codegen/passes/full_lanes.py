@@ -32,6 +32,7 @@ from ...poly.sets.lanes import (
     rises,
 )
 from ...poly.sets.simplify import FALSE, TRUE, truth
+from ...records import dataclass
 from ...remembered import remembered
 from ..ir.inequalities import compatible, strongest
 from ..ir.ir import If, Lanes, Load, Module, Stmt, Stores, expressions
@@ -42,7 +43,7 @@ from .border_loads import is_independent, loaded_together, one_by_one
 
 def full_lanes(module: Module) -> Module:
     """Each vector statement with borders twice: without them, and as it is."""
-    serial, assumptions = count(), _Assumptions()
+    serial, assumptions = count(), _Assumptions({}, {})
 
     def rule(stmt: Stmt) -> Stmt:
         if not isinstance(stmt, Stores) or stmt.lanes is None or stmt.lanes.count == 1:
@@ -82,8 +83,19 @@ SIDES = 4
 _Assumption = tuple[Node, tuple[Node, ...], bool]
 """What an expression is where some tests hold, the tests, and whether it is an operand chosen."""
 
-_Assumptions = dict[tuple[object, ...], _Assumption]
-"""By expressions and lanes, which unrolled statements have in common."""
+
+@dataclass(frozen=True, slots=True)
+class _Assumptions:
+    """What unrolled statements have in common.
+
+    Attributes:
+        made: by expressions and lanes.
+        plain: expressions in which no test decides anything, folded.
+    """
+
+    made: dict[tuple[object, ...], _Assumption]
+    plain: dict[Node, Node]
+
 
 _DECIDED = frozenset({*FAILS_LESS, *CHOSEN, "mod", "floordiv"})
 
@@ -116,7 +128,7 @@ class _Known:
     ) -> None:
         self.lanes = lanes
         self._numbers = lanes.var, lanes.lo, lanes.count, lanes.step
-        self._assumptions = assumptions
+        self._assumptions, self._plain = assumptions.made, assumptions.plain
         steps = tuple(k * lanes.step for k in range(lanes.count))
         self.offsets = LaneOffsets(lanes.lo, steps)
         self.values: dict[Node, Node] = {}
@@ -137,8 +149,9 @@ class _Known:
         self.sides: frozenset[Node] = frozenset()
         while waiting:
             node = waiting[-1]
-            missing = [a for a in self._live(node) if a not in self._done]
-            if node in self._done or not missing:
+            is_known = node in self._done or node in self._plain
+            missing = () if is_known else [a for a in self._live(node) if a not in self._done]
+            if not missing:
                 self._visit(waiting.pop(), node in places)
             else:
                 waiting += reversed(missing)
@@ -157,6 +170,9 @@ class _Known:
     def _visit(self, node: Node, is_place: bool) -> None:
         if node in self._done:
             return
+        if node in self._plain:
+            self._done[node] = self._plain[node]
+            return
         live = self._live(node)
         if len(live) < len(node.args):
             self._done[node] = self._done[live[-1]]
@@ -173,6 +189,13 @@ class _Known:
         self.chosen = self.chosen or chosen
         if found[0] is not made:
             self.values[made] = found[0]
+        elif self._is_plain(node):
+            self._plain[node] = made
+
+    def _is_plain(self, node: Node) -> bool:
+        """Whether no test decides anything in an expression whose operands are known."""
+        is_decided = isinstance(node, Op) and (node.op in _DECIDED or node.op == "select")
+        return not is_decided and all(a in self._plain for a in node.args)
 
     def _assumed(self, node: Node, is_place: bool, fails: bool) -> _Assumption:
         if not isinstance(node, Op) or node.op not in _DECIDED:

@@ -33,6 +33,7 @@ from .preconditions import Preconditions
 from .python_api import Callable, native_calls
 from .reported import Reported
 from .scheduled import Scheduled, scheduled
+from .threads import available_cpus
 from .variant import Prepared, Variant
 
 if TYPE_CHECKING:
@@ -276,7 +277,10 @@ class Kernel(Suggesting, Callable, Described, Reported, Shown):
 
     def _lower(self, strided: bool) -> Lowered:
         program, checks = self._schedule.loop_program, self._checks
-        return lower.lower(program, self._target, strided=strided, checks=checks, first=self._first)
+        return lower.lower(
+            program, self._target, strided=strided, checks=checks, first=self._first,
+            threads=available_cpus(),
+        )  # fmt: skip
 
     # as a value -------------------------------------------------------------------------------
     @cached_property

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from ...cached import cached_property
 from ...lang.errors.errors import InternalError, LanguageError
@@ -226,7 +227,8 @@ class Model(ProgramSpace):
 
     def _check_bounded(self, func: Func, region: Set, around: int) -> None:
         for k in range(func.ndim):
-            if not is_bounded(region, around + k):
+            key = ("bounded", Same(region), around + k)
+            if not self.memo.of(key, partial(is_bounded, region, around + k)):
                 raise self._boundless(func, k)
 
     def _boundless(self, func: Func, axis: int) -> LanguageError:

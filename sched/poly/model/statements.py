@@ -69,14 +69,21 @@ class Access:
         """{ instance -> element }, over the instances at which it may happen."""
         return self.reach.intersect_domain(self.domain)
 
+    @cached_property
+    def touched(self) -> Set:
+        """The elements at which it may happen."""
+        return self.map.range()
+
     def check_region(self) -> None:
         """Everything that an access may touch is computed, so sizes must bound it.
 
         Raises:
             LanguageError: nothing bounds an index that depends on data.
         """
-        touched, tensor = self.map.range(), self.tensor
-        if self.relation.may and not all(is_bounded(touched, k) for k in range(tensor.ndim)):
+        if not self.relation.may:
+            return
+        tensor = self.tensor
+        if not all(is_bounded(self.touched, k) for k in range(tensor.ndim)):
             verb = "written" if self.is_write else "read"
             raise LanguageError(
                 f"{self.text} is {verb} at an index that depends on data, and nothing bounds it: "
@@ -205,7 +212,8 @@ def touching(statements: Iterable[Statement]) -> dict[Tensor, list[Statement]]:
 def elements(access: Access) -> Set:
     """The elements that an access touches; of a Func that is fresh in each iteration of loops
     around, with the iteration: { (loops, element) }."""
-    return iteration_and_element(access).range()
+    found = iteration_and_element(access)
+    return access.touched if found is access.map else found.range()
 
 
 def iteration_and_element(access: Access) -> Map:

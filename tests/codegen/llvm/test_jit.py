@@ -74,7 +74,7 @@ def test_invalid_text_is_an_internal_error(text: str, message: str) -> None:
 def test_unknown_kernel() -> None:
     code = compiled(plus(1))
     assert code.address("kernel") == code.address("kernel") != 0
-    with pytest.raises(InternalError, match="no kernel 'colonel' in the code"):
+    with pytest.raises(InternalError, match=r"no function 'polysched\.colonel' in the code"):
         code.address("colonel")
 
 

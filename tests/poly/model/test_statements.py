@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 import polysched as ps
+from polysched.poly.model import model
 from polysched.poly.model.statements import Statement
+from polysched.poly.sets.isl import Set
 
 n = ps.sizes("n")
 i = ps.vars("i")
@@ -47,3 +51,26 @@ def test_accesses_of_tensors_stay_in_their_order() -> None:
     assert pure.writes_of(f) == [pure.write]
     assert update.accesses_of(g) == [*update.reads_of(g), *update.writes_of(g)]
     assert [a.is_write for a in update.accesses_of(g)] == [False, True]
+
+
+def test_a_region_that_two_models_have_is_asked_for_bounds_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of a Func that stays as it is when another one is inlined."""
+    asked: list[str] = []
+    ask = model.is_bounded
+
+    def noted(region: Set, axis: int) -> bool:
+        asked.append(region.get_tuple_name() or "")
+        return ask(region, axis)
+
+    monkeypatch.setattr(model, "is_bounded", noted)
+    x, f, g, h = ps.Input("x", ps.int64, (n,)), ps.Func("f"), ps.Func("g"), ps.Func("h", (n,))
+    f[i] = x[i] // 3
+    g[i] = f[ps.clip(i - 1, 0, n - 1)] // f[i]
+    h[i] = g[ps.clip(i + 1, 0, n - 1)] // g[i]
+    s = ps.Schedule(h)
+    before = len(asked)
+    assert before
+    s[f].compute_inline()
+    assert len(asked) == before
