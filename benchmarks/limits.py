@@ -3,7 +3,7 @@ results. It can be read from the table or from the code."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from runs import Line
 
@@ -21,6 +21,10 @@ OTHERS = 0.9
 
 FAST = {"softmax, fast": 1.1, "GELU with bias, fast": 1.1, "attention, fast": 1.1}
 """That of cases with fast functions, by name."""
+
+MiB, CLOSE = 1 << 20, 0.75
+"""The share of a cache that surely stays in it; what the cache surely does not hold is its size
+over that, or more."""
 
 PANELS = (
     "The loop over k is multiply-adds at their peak, 12 beside 2 loads and 6 broadcasts without "
@@ -85,10 +89,30 @@ LIMITS = {
 """By the name of a case."""
 
 
-def behind(lines: Iterable[Line]) -> Iterator[str]:
-    """What is said of each case below its goal."""
+def behind(lines: Iterable[Line], caches: Sequence[int] = ()) -> Iterator[str]:
+    """What is said of each case below its goal.
+
+    Args:
+        caches: the bytes of each cache of the processor, the nearest first; none where these are
+            not known, and nothing is said of them.
+    """
     for line in lines:
         goal = FAST.get(line.name, GOALS.get(line.group, OTHERS))
         if line.ratio is not None and line.ratio < goal:
             limit = LIMITS.get(line.name, "What limits it is not known yet.")
-            yield f"{line.name}: {line.ratio:.2f}, where {goal} is the goal. {limit}"
+            where = _where(line.nbytes, caches)
+            yield f"{line.name}: {line.ratio:.2f}, where {goal} is the goal. {limit}{where}"
+
+
+def _where(nbytes: float, caches: Sequence[int]) -> str:
+    """Which memory all arguments and results are in from one call to the next."""
+    if not caches:
+        return ""
+    size = f" Arguments and results take {nbytes / MiB:.3g} MiB"
+    level = next((k for k, held in enumerate(caches, 1) if nbytes <= CLOSE * held), None)
+    if level is not None:
+        return f"{size}, and stay in cache {level} of {caches[level - 1] / MiB:.3g} MiB."
+    last = f"the last cache of {caches[-1] / MiB:.3g} MiB"
+    if nbytes <= caches[-1] / CLOSE:
+        return f"{size}, about as much as {last} holds: some of it is read from memory."
+    return f"{size}, more than {last} holds, and are read from memory."

@@ -12,6 +12,8 @@ from limits import AHEAD, MEAN, behind
 from report import COLUMNS, NOTE, cell, groups, mean, number, summary, told, worst
 from runs import RESULTS, Line, Run, load
 
+from polysched.targets.known import PROCESSORS
+
 WRITTEN = "Written by `make bench-pages` from the runs that `make bench ARGS=--save` has kept."
 
 APART = "narrow"
@@ -73,6 +75,8 @@ def overview(by_processor: dict[str, list[Run]]) -> str:
 def page_of(processor: str, runs: Iterable[Run]) -> str:
     """All that was measured on a processor."""
     parts = [f"# {processor}", f"[All results](../README.md). {WRITTEN}"]
+    known = PROCESSORS.get(processor)
+    caches = [nbytes for nbytes, _ in known.caches] if known else []
     for run in runs:
         names = [name for name in COLUMNS if any(name in line.found for line in run.lines)]
         left_out = [name for name in COLUMNS if name not in names]
@@ -84,7 +88,8 @@ def page_of(processor: str, runs: Iterable[Run]) -> str:
             f"![ratios]({run.path.with_suffix('.svg').name})",
             table(head, [_row(line, run, names) for line in run.lines], left=2),
             "\n".join(
-                f"* {text}" for text in (*summary(run.lines), *together(run), *behind(run.lines))
+                f"* {text}"
+                for text in (*summary(run.lines), *together(run), *behind(run.lines, caches))
             ),
             *([NOTE] if told(run.lines) else []),
             *(f"{peer} is missing: {reason}." for peer, reason in run.missing.items()),

@@ -35,6 +35,11 @@ class Peak:
         """No program with so many operations and bytes can be faster, unless caches hold them."""
         return max(flops / self.flops[dtype], nbytes / self.bandwidth)
 
+    def or_more(self, other: Peak) -> Peak:
+        """The larger one of each: less is what was left of the machine, or of its clock."""
+        flops = {t: max(x, other.flops[t]) for t, x in self.flops.items()}
+        return Peak(self.threads, flops, max(self.bandwidth, other.bandwidth))
+
     def __str__(self) -> str:
         f32, f64 = (self.flops[t] / 1e9 for t in ("f32", "f64"))
         return (

@@ -129,8 +129,10 @@ class Run:
 
     def save(self, order: Sequence[str]) -> Path:
         """Keeps it, with the lines of the run kept before that were not measured anew, or were
-        measured beside more peers."""
+        measured beside more peers: their shares are of the same peak."""
         kept = load(self.path)
+        if kept is not None:
+            self.peak = self.peak.or_more(kept.peak)
         lines = {line.name: line for line in (kept.lines if kept else ())}
         for line in self.lines:
             if line.name not in lines or line.found.keys() >= lines[line.name].found.keys():

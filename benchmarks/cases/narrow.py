@@ -5,7 +5,6 @@ Each program of 16-bit floats is there in float32 as well, from the same definit
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -39,9 +38,11 @@ def mean(dtype: ps.DType) -> ps.Func:
     return blurred
 
 
-def mean_rows(s: ps.Schedule, rows: int, columns: ps.Number) -> None:
+def mean_rows(s: ps.Schedule, rows: int = 8, columns: ps.Number = 2 * ps.native) -> None:
     """Some columns of some rows, one row after the other: the sums across slide along in registers,
-    three rows at a time, so that there may be more rows and columns than registers hold."""
+    three rows at a time. More rows than eight have less in common with others, but more than one
+    core reads ahead of: beyond the caches, and where pages are small, they take several times as
+    long."""
     f = s["blurred"]
     with s.batch():
         yo, xo, y, x = f.tile("y", "x", rows, columns)
@@ -49,15 +50,17 @@ def mean_rows(s: ps.Schedule, rows: int, columns: ps.Number) -> None:
         f.parallel(yo).vectorize(x).unroll(y)
 
 
-#: 16-bit floats that loads have in common are widened once: the wider, the more of them.
-MEANS: dict[str, Callable[[ps.Schedule], None]] = {
-    "f32": partial(mean_rows, rows=8, columns=2 * ps.native),
-    "f16": partial(mean_rows, rows=24, columns=4 * ps.native),
-    "bf16": partial(mean_rows, rows=16, columns=4 * ps.native),
-}
+WIDTH, BEYOND = 2560, 3
 
 
-def _mean(name: str) -> Case:
+def rows_beyond_caches() -> int:
+    """Of images whose pixels of 16 bits are, as argument and result together, so many times as
+    large as the last cache of this machine."""
+    last = ps.machine("native").target.caches[-1].bytes
+    return -(-BEYOND * last // (2 * WIDTH * ps.float16.itemsize * 8)) * 8
+
+
+def _mean(name: str, height: int, about: str = "") -> Case:
     dtype = TYPES[name]
 
     def make(rng: np.random.Generator, h: int, w: int) -> Arguments:
@@ -70,16 +73,17 @@ def _mean(name: str) -> Case:
         return found
 
     return Case(
-        name=f"mean {name}",
-        size="1536 x 2560",
+        name=f"mean {name}{about}",
+        size=f"{height} x {WIDTH}",
         kernel="mean",
         peers="numpy",
         build=partial(mean, dtype),
-        schedule=MEANS[name],
+        schedule=mean_rows,
         make=make,
         reference=reference,
-        sizes={"h": 1536, "w": 2560},
+        sizes={"h": height, "w": WIDTH},
         tiny={"h": 67, "w": 45},
+        check={"h": 1536, "w": WIDTH} if about else {},
         flops=lambda h, w: 6.0 * h * w,
         tolerance=2.0**-dtype.format.precision + 1e-6,
     )
@@ -183,7 +187,8 @@ def _pixels(name: str, kernel: str, peers: str, schedule: Any, operations: float
 
 
 CASES = (
-    *(_mean(name) for name in TYPES),
+    *(_mean(name, 1536) for name in TYPES),
+    *(_mean(name, rows_beyond_caches(), ", large") for name in TYPES),
     *(_product(name) for name in TYPES),
     _pixels("yuv_to_rgb", "yuv_to_rgb", "numpy", yuv_rows, 20.0),
     _pixels("median_5x5", "median_5x5", "scipy", median_strips, 180.0),

@@ -7,6 +7,10 @@ two or four registers, whichever is quickest, and the largest error in units of 
 what was computed; then our speed over that of the best peer that counts. A peer counts where its
 error is within our bound: 1 for float32 and 1.5 for float64, or our own where that is larger, as of
 functions that are `fast_`.
+
+POLYSCHED_BENCH_NUMBA=venv/bin/python names an interpreter whose Numba is measured, in a process of
+its own: with Intel's SVML, where it has that (`in_numba.py` says what to install). What a test
+gives, such as `isnan`, has no error, or is wrong.
 """
 
 from __future__ import annotations
@@ -31,7 +35,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--level", default=level_of(this_machine()), help="x86-64-v3, ...")
     parser.add_argument("--only", default="", help="names of functions, by commas")
-    parser.add_argument("--seconds", type=float, default=0.05, help="for each in each turn")
+    parser.add_argument("--seconds", type=float, default=0.05, help="for each, in all of its turns")
     parser.add_argument(
         "--save", action="store_true", help="keep the table in benchmarks/functions/results"
     )
@@ -62,13 +66,12 @@ def main() -> None:
 
 def table(only: str, seconds: float) -> None:
     """Prints the lines of all functions, or of some."""
-    from functions.elementwise import FUNCTIONS, Row, ways
+    from functions.elementwise import FUNCTIONS, Row
+    from functions.libraries import ways
 
     wanted = set(filter(None, only.split(",")))
     width = 14
-    print(
-        f"{'':24}" + "".join(f"{x:>{width}}" for x in ("polysched", *ways())) + "     ours / peer"
-    )
+    print(f"{'':24}" + "".join(f"{x:>{width}}" for x in ways()) + "     ours / peer")
     ratios: dict[str, list[float]] = {"exact": [], "fast": []}
     for function in FUNCTIONS:
         if wanted and function.name not in wanted:
@@ -78,13 +81,13 @@ def table(only: str, seconds: float) -> None:
             found = row.measured(seconds)
             if found is None:
                 continue
-            cells = [found[x].text if x in found else "-" for x in ("polysched", *ways())]
+            cells = [found[x].text if x in found else "-" for x in ways()]
             ratio = row.ratio(found)
             said = "" if ratio is None else f"{ratio:>14.2f}"
             print(f"{function.name + ' ' + dtype:24}" + "".join(f"{x:>{width}}" for x in cells)
                   + said, flush=True)  # fmt: skip
             if ratio is not None:
-                ratios["fast" if function.name.startswith("fast_") else "exact"].append(ratio)
+                ratios["fast" if function.is_fast else "exact"].append(ratio)
     for kind, all_of in ratios.items():
         if all_of:
             mean = exp(sum(map(log, all_of)) / len(all_of))

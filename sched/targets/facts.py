@@ -20,7 +20,7 @@ from .target import Target, level_of
 _HERTZ = 3e9  # of an estimate: a usual clock under load
 _WAKE = 10e-6
 _MEMORY = 10e9  # bytes a second for one core
-_UNITS = {"znver4": 32}
+_UNITS = {"znver1": 16, "znver4": 32}
 """Bytes of the units of processors whose registers are longer: an instruction takes two turns."""
 
 _LEVELS = (1.0, 0.5, 0.15)

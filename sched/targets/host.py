@@ -123,6 +123,7 @@ def caches(folder: Path = _CACHES) -> tuple[Cache, ...]:
         names = sorted(x for x in os.listdir(folder) if x.startswith("index") and x[5:].isdigit())
     except OSError:
         return ()
+    threads = _threads_of_a_core(folder)
     for name in names:
         try:
             if _line(f"{folder}/{name}/type") in ("Data", "Unified"):
@@ -133,7 +134,7 @@ def caches(folder: Path = _CACHES) -> tuple[Cache, ...]:
                         _bytes(about["size"]),
                         int(about["ways_of_associativity"]),
                         int(about["coherency_line_size"]),
-                        _count(about["shared_cpu_list"]),
+                        -(-_count(about["shared_cpu_list"]) // threads),
                     )
                 )
         except (OSError, ValueError, TargetError):
@@ -145,6 +146,15 @@ def shipped_caches(cpu: str, arch: str, wide: bool) -> tuple[Cache, ...]:
     """Those of a processor of that name, or else of its level."""
     level = "aarch64" if arch == "aarch64" else "x86-64-v4" if wide else "x86-64-v3"
     return caches_of(PROCESSORS.get(cpu, PROCESSORS[level]))
+
+
+def _threads_of_a_core(caches: Path) -> int:
+    """Linux counts as a CPU what a core runs beside another: these have each of its caches in
+    common. One, where it does not say."""
+    try:
+        return max(1, _count(_line(f"{caches.parent}/topology/thread_siblings_list")))
+    except (OSError, ValueError):
+        return 1
 
 
 _READ = ("level", "size", "ways_of_associativity", "coherency_line_size", "shared_cpu_list")

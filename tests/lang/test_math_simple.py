@@ -90,6 +90,25 @@ def test_no_nan_has_a_sign(dtype: ps.DType) -> None:
     assert f(both).tolist() == ps.interpret(f, both).tolist() == [2.0, 2.0, 5.0, 5.0, 2.0]
 
 
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_all_negative_numbers_have_the_sign(dtype: ps.DType) -> None:
+    sizes = np.abs([x for x in values(str(dtype)) if x == x])
+    x, f = ps.Input("x", dtype, (n,)), ps.Func("f", (n,))
+    f[i] = ps.signbit(x[i])
+    given = -sizes
+    for found in (f(x=given), ps.interpret(f, x=given)):
+        assert found.all()
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_ldexp_next_to_the_exponents_of_normal_numbers(dtype: ps.DType) -> None:
+    """Where 2**e begins to be denormal or infinite, which the result need not be."""
+    bias = dtype.format.bias
+    e = np.array([s * (bias + k) for s in (1, -1) for k in range(-3, 4)], np.int32)
+    found = values(str(dtype))
+    check("ldexp", *(np.ascontiguousarray(a.ravel()) for a in np.meshgrid(found, e)))
+
+
 def test_numpys_functions_are_ours() -> None:
     x = ps.Input("x", ps.float32, (n,))
     assert repr(np.isnan(x[i])) == repr(ps.isnan(x[i])) == "isnan(x[i])"

@@ -47,6 +47,7 @@ def test_known_machines_are_estimated(name: str) -> None:
 def test_units_may_be_narrower_than_registers() -> None:
     wide, split, narrow = (machine(x) for x in ("sapphirerapids", "znver4", "x86-64-v3"))
     assert split.peak(ps.float32) == narrow.peak(ps.float32) == wide.peak(ps.float32) / 2
+    assert machine("znver1").peak(ps.float32) == narrow.peak(ps.float32) / 2
 
 
 def test_what_was_measured_is_kept_and_used() -> None:

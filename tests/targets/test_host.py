@@ -179,6 +179,25 @@ def test_caches_are_read_as_linux_describes_them(tmp_path: Path) -> None:
     )
 
 
+def test_threads_of_a_core_share_a_cache_as_one(tmp_path: Path) -> None:
+    """Sixteen CPUs of Linux, two on each core."""
+    (tmp_path / "topology").mkdir()
+    (tmp_path / "topology" / "thread_siblings_list").write_text("0,8\n")
+    (tmp_path / "cache").mkdir()
+    describe(tmp_path / "cache", 0, shared_cpu_list="0,8")
+    describe(tmp_path / "cache", 1, level=3, shared_cpu_list="0-15")
+    assert [x.shared_by for x in caches(tmp_path / "cache")] == [1, 8]
+
+
+@pytest.mark.parametrize("said", ["", "many", "-"])
+def test_where_it_is_not_known_each_thread_is_a_core(said: str, tmp_path: Path) -> None:
+    (tmp_path / "topology").mkdir()
+    (tmp_path / "topology" / "thread_siblings_list").write_text(said)
+    (tmp_path / "cache").mkdir()
+    describe(tmp_path / "cache", 0, shared_cpu_list="0-3")
+    assert [x.shared_by for x in caches(tmp_path / "cache")] == [4]
+
+
 @pytest.mark.parametrize(
     "about", [{"size": None}, {"size": "many"}, {"level": "one"}, {"ways_of_associativity": 0}]
 )

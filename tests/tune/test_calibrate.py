@@ -48,6 +48,14 @@ def test_threads_are_asked_for_what_wakes_them() -> None:
     assert variant.time({"n": calibrate.EACH, "steps": calibrate.BUSY}) > INLINE
 
 
+def test_a_clock_that_changes_is_no_time_to_wake(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All takes ten times as long at first; threads take 5 more than their share, later 5 again."""
+    count = max(2, calibrate.get_num_threads())
+    shares = iter([50 * count + 5, 50 * count * count] * 3 + [5 * count + 5, 5 * count * count] * 5)
+    monkeypatch.setattr(calibrate, "_seconds", lambda *_: float(next(shares)))
+    assert calibrate._wake(ps.machine().target) == 5
+
+
 def test_it_reads_one_half_of_each_cache_and_more_than_the_last() -> None:
     target = named("znver4")
     sets = dict(calibrate._working_sets(target))

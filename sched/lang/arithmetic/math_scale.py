@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from ..nodes.dtypes import float32, float64
-from .math_terms import Term, at_least, at_most, bits, cast, fma, for_type, power_of_two
+from .math_terms import (
+    Term,
+    absolute,
+    at_least,
+    at_most,
+    bits,
+    cast,
+    fma,
+    for_type,
+    power_of_two,
+    rarely,
+)
 
 _SHIFTER = 1.5 * 2.0**52
 
 
 def ldexp(x: Term, e: Term) -> Term:
-    """x * 2**e, rounded once; e is an integer as a float, -2200 <= e <= 2200."""
-    return for_type(_SCALED, x.dtype)(x, e)
+    """x * 2**e, rounded once; e is an integer as a float, -2200 <= e <= 2200. As long as 2**e is a
+    normal number one product is all: it rounds once, also to a denormal."""
+    f = x.dtype.format
+    shifter = 1.5 * 2.0**f.mantissa
+    usual = x * power_of_two(bits(e + (shifter + f.bias)))
+    return rarely(absolute(e) > f.bias - 1.0, for_type(_SCALED, x.dtype)(x, e), usual)
 
 
 def _scaled32(x: Term, e: Term) -> Term:

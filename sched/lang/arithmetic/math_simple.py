@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from math import inf, nan
 
-from .math_terms import Term, absolute, apply, bits, constant, from_bits, select
+from .math_terms import Term, absolute, apply, bits, cast, constant, from_bits, select
 
 
 def isnan(x: Term) -> Term:
@@ -23,9 +23,11 @@ def isfinite(x: Term) -> Term:
 
 
 def signbit(x: Term) -> Term:
-    """Whether the sign is set, also of -0.0; a NaN has none."""
-    is_negative = apply("ne", bits(x) & x.dtype.format.sign, 0)
-    return apply("and", is_negative, apply("eq", x, x))
+    """Whether the sign is set, also of -0.0; a NaN has none. With the sign all bits are a negative
+    integer, the larger the larger a number's size is; those of NaNs are beyond that of infinity."""
+    dtype = x.dtype
+    beyond = dtype.bits_of(inf) + 1 - dtype.format.sign
+    return cast(bits(x), dtype.signed) < beyond
 
 
 def copysign(x: Term, y: Term) -> Term:
