@@ -52,10 +52,15 @@ class PS(SimpleNamespace):
     def sizes(self, names: str) -> Any:
         return _one_or_all([Tree("symbol", extra=(n, "index")) for n in names.split()])
 
+    def size(self, name: str, default: Any = None) -> Tree:
+        return Tree("symbol", extra=(name, "index"))
+
     def vars(self, names: str) -> Any:
         return _one_or_all(_vars(names.split()))
 
-    def Param(self, name: str, dtype: str, min: Any = None, max: Any = None) -> Tree:
+    def Param(
+        self, name: str, dtype: str, min: Any = None, max: Any = None, default: Any = None
+    ) -> Tree:
         self.params[name] = dtype
         weak = "index" if kind(dtype) in "iu" else dtype
         return Tree("symbol", extra=(name, weak))
@@ -115,7 +120,7 @@ class PS(SimpleNamespace):
         if self.open:
             raise Unknown(f"{what} in a block")
 
-    def extern(self, name: str, function: Any, reads: Any, writes: Any, dtype: str) -> Tensor:
+    def extern(self, name: str, function: Any, reads: Any, writes: Any, dtype: Any) -> Tensor:
         self._outside("an extern stage")
         return Extern(name, function, tuple(reads), writes, dtype)
 
@@ -169,14 +174,20 @@ class Table(Tensor):
 
 
 class Extern(Tensor):
-    """What a function of Python computes from whole tensors."""
+    """What a function of Python computes from tensors, or from parts of them.
+
+    Attributes:
+        parts: the bounds of each along its axes; none of a whole one.
+    """
 
     def __init__(
-        self, name: str, function: Any, reads: tuple[Tensor, ...], shape: Any, dtype: str
+        self, name: str, function: Any, reads: tuple[Any, ...], shape: Any, dtype: Any
     ) -> None:
-        super().__init__(name, shape, (dtype,))
+        super().__init__(name, shape, dtype if isinstance(dtype, tuple) else (dtype,))
         self.function = function
-        self.reads = reads
+        pairs = [x if isinstance(x, tuple) else (x, None) for x in reads]
+        self.reads = tuple(x for x, _ in pairs)
+        self.parts = tuple([(tree(lo), tree(hi)) for lo, hi in bounds or ()] for _, bounds in pairs)
 
     @property
     def fills(self) -> bool:
