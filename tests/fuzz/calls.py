@@ -35,7 +35,8 @@ class Arguments:
 @dataclass(frozen=True)
 class Call:
     """One call. `results` are the dtypes and the shape of each output by name, but for those
-    that are `changed` in place."""
+    that are `changed` in place. Sizes and Params that are `omitted` are what they are by default.
+    """
 
     sizes: dict[str, int]
     scalars: dict[str, Any]
@@ -44,6 +45,7 @@ class Call:
     changed: frozenset[str]
     results: dict[str, tuple[tuple[np.dtype[Any], ...], tuple[int, ...]]]
     seed: tuple[int, ...]
+    omitted: frozenset[str] = frozenset()
 
     @property
     def label(self) -> str:
@@ -72,7 +74,10 @@ class Call:
         inplace = tuple(given[name] for name in self.changed)
         positional = rng.random() < 0.2
         args = tuple(inputs.values()) if positional else ()
-        kwargs = {**self.sizes, **self.scalars, **({} if positional else inputs)}
+        named = {**self.sizes, **self.scalars}
+        if self.omitted and rng.random() < 0.7:
+            named = {k: v for k, v in named.items() if k not in self.omitted}
+        kwargs = {**named, **({} if positional else inputs)}
         if rng.random() < 0.2:
             return Arguments(
                 args, {**kwargs, **({"shape": self.shapes} if self.shapes else {})}, inplace
@@ -112,6 +117,7 @@ def _call(case: Case, program: Program, number: int) -> Call:
         for p in case.params
         if p.name in program.params
     }
+    scalars |= {k: int(v) for k, v in case.defaults.items() if k in scalars and number % 2}
     results = {}
     changed = frozenset(f.name for f in program.inouts)
     for func in program.outputs:
@@ -131,4 +137,10 @@ def _call(case: Case, program: Program, number: int) -> Call:
         changed,
         results,
         (case.seed, number, 1),
+        frozenset(k for k, v in {**given, **scalars}.items() if _is_default(case, k, v, given)),
     )
+
+
+def _is_default(case: Case, name: str, value: Any, sizes: dict[str, int]) -> bool:
+    default = case.defaults.get(name)
+    return default is not None and evaluate(default, sizes) == value

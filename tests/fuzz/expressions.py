@@ -39,12 +39,13 @@ _FUNCTIONS = (
     "sqrt", "exp", "log", "tanh", "sigmoid", "rsqrt", "sign",
     "exp2", "expm1", "sinh", "cosh", "log2", "log10", "log1p",
     "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "cbrt",
+    "asin", "acos", "atan", "asinh", "acosh", "atanh",
     "fast_exp", "fast_exp2", "fast_log", "fast_tanh", "fast_sigmoid", "fast_rsqrt", "fast_erf",
     "erf", "erfc", "gamma", "lgamma",
 )  # fmt: skip
 _OF_TWO_FLOATS = (
     "ps.copysign", "ps.heaviside", "ps.hypot", "ps.nextafter", "ps.fmod", "ps.arctan2", "ps.pow",
-    "ps.power", "ps.remainder",
+    "ps.power", "ps.remainder", "ps.atan2",
 )  # fmt: skip
 _TESTS = ("isnan", "isinf", "isfinite", "signbit")
 

@@ -3,11 +3,12 @@ blocks, as Python text."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from polysched.testing.choices import Choices
 
+from .data import evaluate
 from .functions import Functions
 from .vocabulary import InputSpec, ParamSpec
 from .world import World
@@ -31,6 +32,7 @@ class Case:
         sizes: one assignment a call.
         seed: of the data and the layouts.
         refused: what the language refused while the program was written.
+        defaults: the values of sizes and Params where a call passes none, as expressions of sizes.
     """
 
     source: str
@@ -41,6 +43,7 @@ class Case:
     sizes: tuple[Sizes, ...]
     seed: int
     refused: tuple[str, ...] = ()
+    defaults: dict[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -52,7 +55,7 @@ class Case:
         return cls(
             d["source"], tuple(d["outputs"]), inputs, tuple(ParamSpec(**p) for p in d["params"]),
             {k: tuple(v) for k, v in d["shapes"].items()}, tuple(d["sizes"]), d["seed"],
-            tuple(d["refused"]),
+            tuple(d["refused"]), d.get("defaults", {}),
         )  # fmt: skip
 
 
@@ -87,7 +90,7 @@ def make_case(choices: Choices) -> Case:
     }
     return Case(
         "\n".join(world.lines), outputs, tuple(world.inputs), tuple(world.params), shapes,
-        _sizes(choices, world, functions.depth), seed, tuple(world.refused),
+        _sizes(choices, world, functions.depth), seed, tuple(world.refused), world.defaults,
     )  # fmt: skip
 
 
@@ -106,4 +109,8 @@ def _sizes(choices: Choices, world: World, depth: int) -> tuple[Sizes, ...]:
     found.append({s: choices.pick(_WIDE if s == wide else values[1:4]) for s in world.sizes})
     found.append(dict.fromkeys(world.sizes, values[-1]))
     found.append(dict.fromkeys(world.sizes, choices.pick((2, 1, 0))))
+    last = world.sizes[-1]
+    if last in world.defaults:  # which is left out where it is what it would be
+        for given in found[:4]:
+            given[last] = evaluate(world.defaults[last], given)
     return tuple(found)

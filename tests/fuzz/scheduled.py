@@ -26,12 +26,14 @@ class Scheduled:
         default: whether the schedule begins as what a bare call runs.
         steps: directives and variants, one after the other.
         auto: whether it begins as what the model of the machine finds.
+        asked: what else that is asked, as an argument.
     """
 
     program: Case
     default: bool = False
     steps: tuple[str, ...] = ()
     auto: bool = False
+    asked: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -39,14 +41,15 @@ class Scheduled:
     @classmethod
     def from_dict(cls, d: dict[str, Any]) -> Scheduled:
         """From what `to_dict` gave, by way of JSON too."""
-        auto = d.get("auto", False)
-        return cls(Case.from_dict(d["program"]), d["default"], tuple(d["steps"]), auto)
+        more = {k: d[k] for k in ("auto", "asked") if k in d}
+        return cls(Case.from_dict(d["program"]), d["default"], tuple(d["steps"]), **more)
 
     @property
     def head(self) -> str:
         """How the schedule is made."""
         made = "ps.Schedule" + (".auto" if self.auto else ".default" if self.default else "")
-        return f"s = {made}(({''.join(f'{name}, ' for name in self.program.outputs)}))"
+        outputs = f"({''.join(f'{name}, ' for name in self.program.outputs)})"
+        return f"s = {made}({outputs}{self.asked and ', '}{self.asked})"
 
     def with_step(self, text: str) -> Scheduled:
         return replace(self, steps=(*self.steps, text))
@@ -58,9 +61,17 @@ def make_scheduled(seed: int) -> tuple[Scheduled, Choices]:
     return Scheduled(make_case(choices), choices.chance(30)), choices
 
 
-def make_found(seed: int) -> tuple[Scheduled, None]:
-    """A program with the schedule that is found for it."""
-    return Scheduled(make_case(Choices.from_seed(seed)), auto=True), None
+def make_found(seed: int) -> tuple[Scheduled, Choices | None]:
+    """A program with the schedule that is found for it, which some directives and variants change
+    now and then."""
+    choices = Choices.from_seed(seed)
+    program = make_case(choices)
+    size = choices.pick(sorted(program.sizes[0]))
+    asked = choices.weighted(
+        (6, ""), (2, "threads=1"), (1, "threads=2"), (2, "threads=8"), (1, "reassociate=True"),
+        (1, f"sizes={{{size!r}: 7}}"), (1, f"sizes={{{size!r}: 4096}}, threads=4"),
+    )  # fmt: skip
+    return Scheduled(program, auto=True, asked=asked), choices if choices.chance(30) else None
 
 
 # shrinking --------------------------------------------------------------------------------------
@@ -74,6 +85,8 @@ def _steps(case: Scheduled) -> Iterator[Scheduled]:
         yield replace(case, steps=kept)
     if case.default:
         yield replace(case, default=False)
+    if case.asked:
+        yield replace(case, asked="")
 
 
 def _of_program(

@@ -11,7 +11,7 @@ from polysched.testing.shrink import simpler, without
 from .programs import Case
 
 #: Declarations that the data of the calls depend on: they are dropped or kept as they are.
-_FIXED = ("ps.Input(", "ps.Param(", "ps.sizes(", "ps.vars(")
+_FIXED = ("ps.Input(", "ps.Param(", "ps.sizes(", "ps.size(", "ps.vars(")
 
 
 def _calls(case: Case) -> Iterator[Case]:

@@ -37,32 +37,35 @@ def _check(worker: Worker, seed: int) -> None:
     assert not found, "\n".join(map(str, found))
 
 
-@pytest.mark.parametrize("seed", [*range(3100, 3104), *range(3105, 3110)])
+@pytest.mark.parametrize("seed", [*range(3100, 3104), *range(3106, 3111)])
 def test_random_programs(programs: Worker, seed: int) -> None:
     _check(programs, seed)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [3104, *range(3110, 3150)])
+@pytest.mark.parametrize("seed", [3104, 3105, *range(3111, 3150)])
 def test_more_random_programs(programs: Worker, seed: int) -> None:
     _check(programs, seed)
 
 
 @pytest.mark.parametrize(
-    "seed", [*(pytest.param(k, marks=pytest.mark.slow) for k in (3101, 3103)), 3107, 3109]
+    "seed", [*(pytest.param(k, marks=pytest.mark.slow) for k in (3101, 3103, 3107)), 3109, 3116]
 )
 def test_random_schedules(schedules: Worker, seed: int) -> None:
     _check(schedules, seed)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [*range(3104, 3107), 3108, *range(3110, 3124), 94000139])
+@pytest.mark.parametrize(
+    "seed", [*range(3104, 3107), 3108, *range(3110, 3116), *range(3117, 3124), 94000139]
+)
 def test_more_random_schedules(schedules: Worker, seed: int) -> None:
     _check(schedules, seed)
 
 
 @pytest.mark.parametrize(
-    "seed", [*(pytest.param(k, marks=pytest.mark.slow) for k in (920004, 900000)), 910042]
+    "seed",
+    [*(pytest.param(k, marks=pytest.mark.slow) for k in (920004, 900000, 910042)), 910055, 910059],
 )
 def test_random_programs_as_they_are_scheduled(found: Worker, seed: int) -> None:
     _check(found, seed)

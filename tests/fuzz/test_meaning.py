@@ -217,3 +217,44 @@ f[i] = x[i]
 f[i] /= b[i] != 0
 """
     assert Program(source, ("f",)).outputs[0].types() == (t,)
+
+
+def _contracted(text: str, *arrays: Any) -> Any:
+    """`text` is an einsum of arrays "a" and "b" of n x m elements."""
+    lines = [
+        f"{x} = ps.Input({x!r}, ps.{a.dtype}, (n, m))" for x, a in zip("ab", arrays, strict=False)
+    ]
+    source = "\n".join(['n, m = ps.sizes("n m")', *lines, f"f = ps.einsum({text}, name='f')"])
+    n, m = arrays[0].shape
+    (found,) = Program(source, ("f",))({"n": n, "m": m}, dict(zip("ab", arrays, strict=False)), {})
+    return found
+
+
+def test_a_contraction_is_summed_outermost_over_what_is_named_first() -> None:
+    """Column by column the ones would not be lost."""
+    a, b = np.float32([[2**24, 1], [-(2**24), 1]]), np.full((2, 2), 1, np.float32)
+    assert _contracted("'xy,xy->', a, b", a, b) == 1
+
+
+def test_a_contraction_rounds_no_product() -> None:
+    x = 1 + 2**-12
+    a, b = np.float32([[1, x]]), np.float32([[-1, x]])
+    assert _contracted("'xy,xy->', a, b", a, b) == 2**-11 + 2**-24
+
+
+def test_a_contraction_has_the_type_that_holds_all_operands() -> None:
+    a, b = np.full((1, 2), 200, np.uint8), np.full((1, 2), -1, np.int8)
+    found = _contracted("'xy,xz->yz', a, b", a, b)
+    assert found.dtype == np.int16
+    assert found.tolist() == [[-200] * 2] * 2
+
+
+def test_a_diagonal_needs_axes_of_one_length() -> None:
+    with pytest.raises(meaning.Refused):
+        _contracted("'aa->a', a", np.zeros((2, 3), np.float32))
+
+
+def test_a_function_of_indices() -> None:
+    source = 'f = ps.compute("f", (2, 3), lambda i, j: 10 * i + j)'
+    (found,) = Program(source, ("f",))({}, {}, {})
+    assert found.tolist() == [[0, 1, 2], [10, 11, 12]]

@@ -117,6 +117,11 @@ class Trial:
         except ps.LanguageError:
             self.counts["program refused"] += 1
             raise Failed from None
+        except ps.ScheduleError as error:
+            if "sizes=" not in self.case.asked:
+                self.finding("refused", "program", str(error))
+            self.counts["sizes refused"] += 1
+            raise Failed from None
         made: ps.Schedule = self.names["s"]
         try:
             made.compile()

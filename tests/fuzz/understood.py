@@ -24,8 +24,8 @@ from .trial import NO_PROGRAM
 Say = Callable[[Case, str], None]
 _INSTEAD = {
     "exp|log|tanh|sigmoid|rsqrt|fast_\\w+|sign|exp2|expm1|sinh|cosh|log2|log10|log1p": "sqrt",
-    "sin|cos|tan|arcsin|arccos|arctan|arcsinh|arccosh|arctanh|cbrt|erfc?|l?gamma": "sqrt",
-    "copysign|heaviside|hypot|nextafter|fmod|arctan2|pow|power": "minimum",
+    "sin|cos|tan|a(?:rc)?(?:sin|cos|tan)h?|cbrt|erfc?|l?gamma": "sqrt",
+    "copysign|heaviside|hypot|nextafter|fmod|a(?:rc)?tan2|pow|power": "minimum",
     "signbit": "isnan",
 }
 """Functions that are made of operators, and what a program has in their place."""

@@ -34,6 +34,7 @@ class World:
         inouts: what may be updated in place.
         loops: of the blocks that are open.
         refused: the messages of refused lines.
+        defaults: the values of sizes and Params where a call passes none, as expressions of sizes.
     """
 
     def __init__(self, choices: Choices) -> None:
@@ -48,9 +49,12 @@ class World:
         self.params: list[ParamSpec] = []
         self.refused: list[str] = []
         self._count: dict[str, int] = {}
+        self.defaults: dict[str, str] = {}
         count = choices.weighted((3, 1), (4, 2), (2, 3))
         self.sizes = ("n", "m", "l")[:count]
         self.run([f"{', '.join(self.sizes)} = ps.sizes({' '.join(self.sizes)!r})"])
+        if choices.chance(15):
+            self._default()
         self.run(['i, j, k = ps.vars("i j k")'])
 
     def run(self, lines: list[str]) -> bool:
@@ -99,6 +103,14 @@ class World:
         return dtype if isinstance(dtype, tuple) else (dtype,)
 
     # declarations -----------------------------------------------------------------------------
+    def _default(self) -> None:
+        """What the last size is where nothing fixes it, by those before it."""
+        name = self.sizes[-1]
+        of = self.choices.pick((*self.sizes[:-1], "2"))
+        text = self.choices.pick((f"{of} // 2", of, f"{of} + 1", f"2 * {of}", "3"))
+        if self.run([f"{name} = ps.size({name!r}, default={text})"]):
+            self.defaults[name] = text
+
     def extent(self) -> str:
         """An extent for an array."""
         name = self.choices.pick(self.sizes)
@@ -181,6 +193,10 @@ class World:
             lo = self.choices.below(3) - (1 if dtype.kind == "i" else 0)
             hi = lo + self.choices.below(4)
         more = "" if lo is None else f", min={lo}, max={hi}"
+        default = self.choices.pick((lo, hi)) if lo is not None else 1
+        if default is not None and dtype.is_int and self.choices.chance(20):
+            self.defaults[name] = str(default)
+            more += f", default={default}"
         if self.run([f"{name} = ps.Param({name!r}, ps.{dtype.name}{more})"]):
             self.params.append(ParamSpec(name, dtype.name, lo, hi))
 

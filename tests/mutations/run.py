@@ -1535,6 +1535,12 @@ FAULTS = (
         "return Condition(where, True)", GOING_ROUND,
     ),
     Fault(
+        "conditions are equal where they differ", "poly/sets/affine_conditions.py",
+        '"eq": lambda frame, x, y: _differ(frame, x, y.negated(frame)),',
+        '"eq": lambda frame, x, y: _differ(frame, x, y),',
+        ("tests/poly/sets/test_compared_conditions.py",),
+    ),
+    Fault(
         "what may hold and fail beyond a domain is exact in it",
         "poly/sets/affine_conditions.py",
         "return Condition(pieces.set, True) if holds.is_disjoint(pieces.fails) else found",

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ...lang.nodes.dtypes import concrete
 from ...lang.nodes.nodes import Const, Node, Op, postorder
 from ...lang.tensors.trace import Trace
 from ...records import dataclass
 from .affine import AffineBuilder, are_integers
 from .affine_operators import COMPARE
-from .isl import Frame, Set, coalesced
+from .isl import Frame, Set, coalesced, existentials
+
+SIMPLE = 4
+"""So many convex parts two conditions may have, and existentials each of these, that are compared
+with each other. Each comparison multiplies both: a chain of them would have thousands."""
 
 
 @dataclass(frozen=True)
@@ -69,11 +75,11 @@ def _condition(frame: Frame, node: Node, done: dict[Node, Condition], periods: b
     match node:
         case Const(value=value):
             return Condition(frame.universe if value else frame.empty, True)
-        case Trace(value=value):
+        case Trace(value=value) | Op(op="strict", operands=(value,)):
             return done[value]
-        case Op(op="and", operands=(a, b)):
+        case Op(op="and" | "min", operands=(a, b)):
             return _both(frame, done[a], done[b])
-        case Op(op="or", operands=(a, b)):
+        case Op(op="or" | "max", operands=(a, b)):
             return _either(frame, done[a], done[b])
         case Op(op="not", operands=(a,)):
             return done[a].negated(frame)
@@ -82,8 +88,35 @@ def _condition(frame: Frame, node: Node, done: dict[Node, Condition], periods: b
             return _either(frame, first, _both(frame, done[c].negated(frame), done[b]))
         case Op(op=op, operands=operands) if op in COMPARE and are_integers(operands):
             return _comparison(frame, op, operands, periods)
+        case Op(op=op, operands=(a, b)) if op in _COMPARED and a in done and b in done:
+            return _compared(frame, op, done[a], done[b])
         case _:
             return Condition(frame.universe, False)
+
+
+_COMPARED: dict[str, Callable[[Frame, Condition, Condition], Condition]] = {
+    "lt": lambda frame, x, y: _both(frame, x.negated(frame), y),
+    "gt": lambda frame, x, y: _both(frame, x, y.negated(frame)),
+    "le": lambda frame, x, y: _either(frame, x.negated(frame), y),
+    "ge": lambda frame, x, y: _either(frame, x, y.negated(frame)),
+    "eq": lambda frame, x, y: _differ(frame, x, y.negated(frame)),
+    "ne": lambda frame, x, y: _differ(frame, x, y),
+    "xor": lambda frame, x, y: _differ(frame, x, y),
+}
+"""Comparisons of two conditions, False < True."""
+
+
+def _compared(frame: Frame, op: str, x: Condition, y: Condition) -> Condition:
+    """Where a comparison of two conditions may hold; anywhere, if they are intricate."""
+    simple = all(
+        c.set.n_basic_set() <= SIMPLE and existentials(c.set) <= SIMPLE for c in (x, y)
+    )  # fmt: skip
+    return _COMPARED[op](frame, x, y) if simple else Condition(frame.universe, False)
+
+
+def _differ(frame: Frame, x: Condition, y: Condition) -> Condition:
+    first = _both(frame, x, y.negated(frame))
+    return _either(frame, first, _both(frame, x.negated(frame), y))
 
 
 def _comparison(frame: Frame, op: str, operands: tuple[Node, ...], periods: bool) -> Condition:

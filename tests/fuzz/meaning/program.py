@@ -168,33 +168,42 @@ class Run:
         if isinstance(tensor, Extended):
             return self._extended(tensor, at)
         self._check(tensor, at)
-        found = self._array(tensor)[at]
+        found = self._arrays(tensor)[component][at]
         return found if found.dtype.kind in "fV" else found.item()
 
-    def _array(self, tensor: Tensor) -> Any:
-        """Of what is not a Func."""
+    def _arrays(self, tensor: Tensor) -> tuple[Any, ...]:
+        """All elements, an array for each value."""
+        if isinstance(tensor, Func):
+            return tuple(self.array(tensor))
         if isinstance(tensor, Table):
-            return tensor.array
+            return (tensor.array,)
         if not isinstance(tensor, Extern):
-            return self.arrays[tensor.name]
+            return (self.arrays[tensor.name],)
         if tensor not in self.externs:
             self.externs[tensor] = self._opaque(tensor)
         return self.externs[tensor]
 
-    def _opaque(self, tensor: Extern) -> Any:
+    def _opaque(self, tensor: Extern) -> tuple[Any, ...]:
         """What its function returns, or fills if it has a parameter for that."""
-        arrays = list(map(self._whole, tensor.reads))
+        pairs = zip(tensor.reads, tensor.parts, strict=True)
+        arrays = [a for read, bounds in pairs for a in self._parts(read, bounds)]
         if not tensor.fills:
-            return np.asarray(tensor.function(*arrays))
+            found = tensor.function(*arrays)
+            return found if isinstance(found, tuple) else (np.asarray(found),)
         shape = self.shape(tensor)
         assert shape is not None
-        out = np.empty(shape, numpy_type(concrete(str(tensor.types()[0]))))
-        tensor.function(*arrays, out)
+        out = tuple(np.empty(shape, numpy_type(concrete(str(t)))) for t in tensor.types())
+        tensor.function(*arrays, out=out if len(out) > 1 else out[0])
         return out
 
-    def _whole(self, tensor: Tensor) -> Any:
-        """All of a tensor, for a function that is not looked into."""
-        return next(self.array(tensor)) if isinstance(tensor, Func) else self._array(tensor)
+    def _parts(self, tensor: Tensor, bounds: Any) -> Iterator[Any]:
+        """What is read of a tensor by a function that is not looked into."""
+        point = self.point({})
+        ends = [tuple(map(point.index, pair)) for pair in bounds]
+        for array in self._arrays(tensor):
+            if any(not 0 <= lo <= hi <= n for (lo, hi), n in zip(ends, array.shape, strict=False)):
+                raise Outside(f"{tensor.name}{ends} of {array.shape}")
+            yield array[tuple(slice(lo, hi) for lo, hi in ends)]
 
     def _extended(self, tensor: Extended, at: Index) -> Any:
         inner = list(at)

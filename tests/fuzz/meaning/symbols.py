@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, reduce
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,7 +18,7 @@ from .integers import OF_INTEGERS
 from .reductions import REDUCTIONS, reduction
 from .tensors import Block, Domain, Func, RVar, Tensor
 from .trees import Tree, tree
-from .types import WEAK, kind
+from .types import WEAK, concrete, join, kind
 
 TYPES = {
     name: name
@@ -51,10 +52,15 @@ class PS(SimpleNamespace):
     def sizes(self, names: str) -> Any:
         return _one_or_all([Tree("symbol", extra=(n, "index")) for n in names.split()])
 
-    def vars(self, names: str) -> Any:
-        return _one_or_all([Tree("symbol", extra=(n, "index", "var")) for n in names.split()])
+    def size(self, name: str, default: Any = None) -> Tree:
+        return Tree("symbol", extra=(name, "index"))
 
-    def Param(self, name: str, dtype: str, min: Any = None, max: Any = None) -> Tree:
+    def vars(self, names: str) -> Any:
+        return _one_or_all(_vars(names.split()))
+
+    def Param(
+        self, name: str, dtype: str, min: Any = None, max: Any = None, default: Any = None
+    ) -> Tree:
         self.params[name] = dtype
         weak = "index" if kind(dtype) in "iu" else dtype
         return Tree("symbol", extra=(name, weak))
@@ -114,12 +120,48 @@ class PS(SimpleNamespace):
         if self.open:
             raise Unknown(f"{what} in a block")
 
-    def extern(self, name: str, function: Any, reads: Any, writes: Any, dtype: str) -> Tensor:
+    def extern(self, name: str, function: Any, reads: Any, writes: Any, dtype: Any) -> Tensor:
         self._outside("an extern stage")
         return Extern(name, function, tuple(reads), writes, dtype)
 
+    # functions by one call --------------------------------------------------------------------
+    def compute(self, name: str, shape: Any, function: Any) -> Func:
+        made, vars = self.Func(name, shape), _vars(inspect.signature(function).parameters)
+        made[vars] = function(*vars)
+        return made
 
-def _one_or_all(made: list[Tree]) -> Any:
+    def einsum(self, text: str, *operands: Tensor, name: str = "einsum") -> Func:
+        """The product of the operands; from 0 on, it is added over all letters that the result
+        has not, outermost the one named first."""
+        terms, _, out = text.partition("->")
+        extents: dict[str, Tree] = {}
+        for letter, extent in zip(terms.replace(",", ""), _extents(operands), strict=True):
+            self.required.append(tree(extents.setdefault(letter, extent) == extent))
+        summed = [x for x in extents if x not in out]
+        rvars = self._rvars(summed, [(0, extents[x]) for x in summed], None)
+        at = dict(zip((*out, *summed), (*_vars(out), *rvars), strict=True))
+        common = join(t for x in operands for t in x.types())
+        if common is None:
+            raise Unknown("a contraction without a type")
+        pairs = zip(terms.split(","), operands, strict=True)
+        reads = (_cast(concrete(common), x[tuple(at[a] for a in term)]) for term, x in pairs)
+        product, left = reduce(operator.mul, reads), tuple(at[a] for a in out)
+        made = self.Func(name, [extents[x] for x in out], concrete(common))
+        made[left] = 0 if summed else product
+        if summed:
+            made[left] = made[left] + product
+        return made
+
+
+def _vars(names: Iterable[str]) -> tuple[Tree, ...]:
+    return tuple(Tree("symbol", extra=(n, "index", "var")) for n in names)
+
+
+def _extents(operands: Iterable[Tensor]) -> Iterator[Tree]:
+    return (e for x in operands for e in x.extents or ())
+
+
+def _one_or_all(made: Sequence[Tree]) -> Any:
     return made[0] if len(made) == 1 else tuple(made)
 
 
@@ -132,14 +174,20 @@ class Table(Tensor):
 
 
 class Extern(Tensor):
-    """What a function of Python computes from whole tensors."""
+    """What a function of Python computes from tensors, or from parts of them.
+
+    Attributes:
+        parts: the bounds of each along its axes; none of a whole one.
+    """
 
     def __init__(
-        self, name: str, function: Any, reads: tuple[Tensor, ...], shape: Any, dtype: str
+        self, name: str, function: Any, reads: tuple[Any, ...], shape: Any, dtype: Any
     ) -> None:
-        super().__init__(name, shape, (dtype,))
+        super().__init__(name, shape, dtype if isinstance(dtype, tuple) else (dtype,))
         self.function = function
-        self.reads = reads
+        pairs = [x if isinstance(x, tuple) else (x, None) for x in reads]
+        self.reads = tuple(x for x, _ in pairs)
+        self.parts = tuple([(tree(lo), tree(hi)) for lo, hi in bounds or ()] for _, bounds in pairs)
 
     @property
     def fills(self) -> bool:
@@ -231,8 +279,6 @@ class Extended(Tensor):
         self.value = value
 
     def types(self) -> tuple[str | None, ...]:
-        from .types import concrete, join
-
         extra = [] if self.value is None else [self.value.extra[1]]
         found = join([*self.tensor.types(), *extra])
         return (found and concrete(found),)

@@ -30,9 +30,21 @@ class Tensor:
         return len(self.declared or (1,))
 
     def __getitem__(self, index: Any) -> Any:
-        at = tuple(map(tree, index if isinstance(index, tuple) else (index,)))
+        at = places(index, None if self.extents is None else len(self.extents))
         reads = tuple(Tree("read", *at, extra=(self, k)) for k in range(self.count))
         return reads if self.count > 1 else reads[0]
+
+
+def places(index: Any, rank: int | None) -> tuple[Tree, ...]:
+    """One tree for each axis. `...` are Vars without a name, numbered from the right."""
+    given = list(index) if isinstance(index, tuple) else [index]
+    if Ellipsis in [x for x in given if not isinstance(x, Tree)]:
+        if rank is None:
+            raise Unknown("leading axes of a Func without a shape")
+        missing = rank - len(given) + 1
+        names = (f"_{k}" for k in range(missing, 0, -1))
+        given[:1] = [Tree("symbol", extra=(n, "index", "var")) for n in names]
+    return tuple(map(tree, given))
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +190,7 @@ class Func(Tensor):
         return self.initial is not None or any(all(map(is_var, p.left)) for p in self.pieces[-1:])
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        left = tuple(map(tree, index if isinstance(index, tuple) else (index,)))
+        left = places(index, None if self.extents is None else len(self.extents))
         values = value if isinstance(value, tuple) else (value,)
         made = Definition(left, tuple(map(tree, values)))
         self.definitions.append(made)
