@@ -58,6 +58,7 @@ def jams_of(
     if not waits(s):
         short = [k for k in loops if interleaves(s, k, vector, extents)]
         in_common = [k for k in loops if shares(s, k) or overlaps(s, spot, templates, k)]
+        in_common += [k for k in loops if k not in in_common and holds_sums(s, k, statements)]
         is_inside = spot.at is not None and not spot.slides
         few = [k for k in loops if is_inside and is_whole(templates, k)]
         few = [k for k in few if k not in (*in_common, *short)]
@@ -67,6 +68,21 @@ def jams_of(
     elif vector == NONE and extents[0] > 1 and can_be_alone(s, statements[s.func]):
         loops = [0, *loops]
     return loops[-2:]
+
+
+def holds_sums(
+    s: StatementFacts, k: int, statements: Mapping[str, Sequence[StatementFacts]]
+) -> bool:
+    """Whether sums over windows, of which those along a loop share what they read, are read along
+    this loop: in its iterations side by side they stay in registers."""
+    for a in s.accesses:
+        stride, others = a.strides[k], statements.get(a.tensor, ())
+        for p in others if stride and a.tensor != s.func else ():
+            (written,) = (x.strides for x in p.accesses if x.is_write)
+            is_short = all(x.is_short for x in p.loops if x.is_reduction)
+            if is_reduction(p) and is_short:
+                return any(written[q] == stride and shares(p, q) for q in free_loops(p))
+    return False
 
 
 def overlaps(s: StatementFacts, spot: Spot, templates: Templates, k: int) -> bool:
