@@ -32,6 +32,23 @@ def arrangements(s: StatementFacts, templates: Templates) -> list[tuple[Template
     return [*window, ("tile", 0), ("rows", 0)]
 
 
+def reduced_in_lanes(
+    s: StatementFacts, own: Sequence[StatementFacts], reassociates: bool
+) -> list[int]:
+    """The innermost reduction of a statement, where lanes of vectors may have partial results.
+
+    Args:
+        own: the statements of its Func.
+        reassociates: whether sums of floats may be added in any order.
+    """
+    sums = [k for k, x in enumerate(s.loops) if x.is_reduction]
+    if s.kind != "reduction" and not (reassociates and s.kind == "float reduction"):
+        return []
+    if not sums or len(own) != 2 or any(x.is_shared for x in s.loops):
+        return []
+    return sums[-1:] if all(a.strides[sums[-1]] in (0, 1) for a in s.accesses) else []
+
+
 def has_others(s: StatementFacts, extents: Sequence[int]) -> bool:
     """Whether there are loops for threads but for the one along which results lie side by side."""
     (written,) = (a for a in s.accesses if a.is_write)

@@ -94,6 +94,16 @@ def test_places_along_rows_are_in_lanes(op: Callable[..., ps.Expr]) -> None:
         assert_same((made(given),), (ps.interpret(f, given),))
 
 
+@pytest.mark.parametrize(("dtype", "lanes"), [("f4", 8), ("f8", 4), ("u1", 8)])
+def test_vectors_of_elements_have_at_most_two_of_their_places(dtype: str, lanes: int) -> None:
+    """A place has 8 bytes, so there are two vectors of 4 beside one of 8 elements."""
+    x, f, k = ps.Input("x", np.dtype(dtype), (n,)), ps.Func("f", ()), ps.RVar("k", 0, n)
+    f[()] = ps.argmax(x[k], k)
+    s = ps.Schedule.auto(f, sizes={"n": 100_000}, target=V3)
+    update = next(d.stage for d in s.directives if d.name == "vectorize" and "update" in d.stage)
+    assert f"s[\"{update}\"].split('ki', {lanes}, " in s.source()
+
+
 @pytest.mark.parametrize(("columns", "expected"), [(16, False), (3000, True)])
 def test_results_of_lanes_are_few_beside_the_elements_of_a_row(
     columns: int, expected: bool
