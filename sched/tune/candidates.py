@@ -26,6 +26,7 @@ from .suited import (
     has_others,
     jams_of,
     plan_of,
+    reduced_in_lanes,
     terms_of,
     widths_of,
 )
@@ -118,7 +119,7 @@ class Candidates:
         for reduction in self._reduced_in_lanes(s):
             parallel, _ = self._threads(s, spot, templates.extents, reduction)
             for columns in self._columns(reduction):
-                tile = reduction, self._lanes(s), columns, NONE, 1
+                tile = reduction, self._partials(s), columns, NONE, 1
                 yield plan_of(s, "lanes", tile, parallel=parallel)
         yield from self._parted(s, spot, templates)
         yield from step_plans.plans(s, spot, self.statements, templates, self.target, self.effort)
@@ -154,8 +155,9 @@ class Candidates:
         shared = {"parallel": found[0], "chunk": found[1]}
         for reduction in self._reduced_in_lanes(s):
             for columns in self._columns(reduction):
-                if reduction != found[0] or found[1] % (columns * lanes) == 0:
-                    yield plan_of(s, "lanes", (reduction, lanes, columns, NONE, 1), **shared)
+                partials = self._partials(s)
+                if reduction != found[0] or found[1] % (columns * partials) == 0:
+                    yield plan_of(s, "lanes", (reduction, partials, columns, NONE, 1), **shared)
         if has_copies(s, self.target.caches[0].bytes):
             sums = [k for k, x in enumerate(s.loops) if x.is_reduction]
             yield plan_of(s, "rows", (NONE, lanes, 1, sums[-1], COPIES), **shared)
@@ -207,16 +209,7 @@ class Candidates:
         return is_last and s.kind == "pointwise" and spot.at is None and not fits
 
     def _reduced_in_lanes(self, s: StatementFacts) -> list[int]:
-        """The innermost reduction of a statement, where lanes of vectors may have partial
-        results."""
-        sums = [k for k, x in enumerate(s.loops) if x.is_reduction]
-        if s.kind != "reduction" and not (self.reassociates and s.kind == "float reduction"):
-            return []
-        if not sums or len(self.statements[s.func]) != 2:
-            return []
-        if any(x.is_shared for x in s.loops):
-            return []
-        return sums[-1:] if all(a.strides[sums[-1]] in (0, 1) for a in s.accesses) else []
+        return reduced_in_lanes(s, self.statements[s.func], self.reassociates)
 
     def _vectors(self, s: StatementFacts, extents: Sequence[int]) -> list[int]:
         """The loops that vectors suit best."""
@@ -347,3 +340,7 @@ class Candidates:
 
     def _lanes(self, s: StatementFacts) -> int:
         return max(1, self.target.vector_bytes // s.widest)
+
+    def _partials(self, s: StatementFacts) -> int:
+        """Lanes of vectors that have partial results."""
+        return max(1, self.target.vector_bytes // s.widest_beside)

@@ -106,6 +106,7 @@ class Work:
         lanes: of a vector at most; None for as many as a register has.
         copied: what is copied first, and how far elements lie from each other that are stored side
             by side; None where nothing is.
+        partials: results of lanes that are put together, one by one.
     """
 
     extents: tuple[float, ...]
@@ -119,6 +120,7 @@ class Work:
     is_held: bool
     lanes: int | None = None
     copied: Touch | None = None
+    partials: float = 0.0
 
 
 LESS = 1 - 1e-9
@@ -217,7 +219,7 @@ class Model:
             total = work.extents[at] * (total + turn * cycle)
             if lanes > 1 and at == begin - 1:
                 total += MASK * cycle
-        return total + (ENTRY + self._copying(work)) * cycle
+        return total + (ENTRY + self._copying(work) + work.partials * self._chain(work)) * cycle
 
     def _slots_of(self, work: Work, begin: int, lanes: int) -> float:
         """Slots that the operators of a block of vectors take."""
@@ -229,8 +231,8 @@ class Model:
         """Cycles for what is copied."""
         if work.copied is None:
             return 0.0
-        is_vector = work.copied.strides == (1,)
-        return work.copied.elements * (COPY * work.copied.bytes if is_vector else GATHER)
+        each = COPY * work.copied.bytes if work.copied.strides == (1,) else GATHER
+        return work.copied.elements * each
 
     def _times(self, work: Work, varying: Sequence[bool], begin: int, lanes: int) -> float:
         """How often an operator is computed in a block of vectors; less than once where several

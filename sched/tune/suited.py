@@ -32,6 +32,23 @@ def arrangements(s: StatementFacts, templates: Templates) -> list[tuple[Template
     return [*window, ("tile", 0), ("rows", 0)]
 
 
+def reduced_in_lanes(
+    s: StatementFacts, own: Sequence[StatementFacts], reassociates: bool
+) -> list[int]:
+    """The innermost reduction of a statement, where lanes of vectors may have partial results.
+
+    Args:
+        own: the statements of its Func.
+        reassociates: whether sums of floats may be added in any order.
+    """
+    sums = [k for k, x in enumerate(s.loops) if x.is_reduction]
+    if s.kind != "reduction" and not (reassociates and s.kind == "float reduction"):
+        return []
+    if not sums or len(own) != 2 or any(x.is_shared for x in s.loops):
+        return []
+    return sums[-1:] if all(a.strides[sums[-1]] in (0, 1) for a in s.accesses) else []
+
+
 def has_others(s: StatementFacts, extents: Sequence[int]) -> bool:
     """Whether there are loops for threads but for the one along which results lie side by side."""
     (written,) = (a for a in s.accesses if a.is_write)
@@ -58,6 +75,7 @@ def jams_of(
     if not waits(s):
         short = [k for k in loops if interleaves(s, k, vector, extents)]
         in_common = [k for k in loops if shares(s, k) or overlaps(s, spot, templates, k)]
+        in_common += [k for k in loops if k not in in_common and holds_sums(s, k, statements)]
         is_inside = spot.at is not None and not spot.slides
         few = [k for k in loops if is_inside and is_whole(templates, k)]
         few = [k for k in few if k not in (*in_common, *short)]
@@ -67,6 +85,21 @@ def jams_of(
     elif vector == NONE and extents[0] > 1 and can_be_alone(s, statements[s.func]):
         loops = [0, *loops]
     return loops[-2:]
+
+
+def holds_sums(
+    s: StatementFacts, k: int, statements: Mapping[str, Sequence[StatementFacts]]
+) -> bool:
+    """Whether sums over windows, of which those along a loop share what they read, are read along
+    this loop: in its iterations side by side they stay in registers."""
+    for a in s.accesses:
+        stride, others = a.strides[k], statements.get(a.tensor, ())
+        for p in others if stride and a.tensor != s.func else ():
+            (written,) = (x.strides for x in p.accesses if x.is_write)
+            is_short = all(x.is_short for x in p.loops if x.is_reduction)
+            if is_reduction(p) and is_short:
+                return any(written[q] == stride and shares(p, q) for q in free_loops(p))
+    return False
 
 
 def overlaps(s: StatementFacts, spot: Spot, templates: Templates, k: int) -> bool:

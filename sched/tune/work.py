@@ -71,7 +71,16 @@ class Site:
             nest.holds,
             nest.plan.knob("lanes"),
             _copied(s, self.spot, nest),
+            self._partials(nest),
         )
+
+    def _partials(self, nest: Nest) -> float:
+        """The results of lanes, which are put together one after the other for each result."""
+        if nest.plan.template != "lanes":
+            return 0.0
+        pairs = zip(self.statement.loops, self.whole, strict=True)
+        results = prod(self._extents) * prod(extent for x, extent in pairs if not x.is_reduction)
+        return results * nest.plan.number("lanes") * nest.plan.number("columns")
 
     def _touch(self, x: _SiteAccess, nest: Nest) -> Touch:
         a, around = x.access.one, x.around

@@ -722,8 +722,8 @@ FAULTS = (
         "    if is_expensive(own):\n        return False\n", "", AUTO,
     ),
     Fault(
-        "float sums are in lanes without being asked for", "tune/candidates.py",
-        "not (self.reassociates and s.kind ==", "not (s.kind ==", AUTO,
+        "float sums are in lanes without being asked for", "tune/suited.py",
+        "not (reassociates and s.kind ==", "not (s.kind ==", AUTO,
     ),
     Fault(
         "a plan that is refused is tried again", "tune/search.py",

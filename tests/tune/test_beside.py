@@ -18,7 +18,7 @@ from polysched.tune.registers import loaded
 from polysched.tune.suited import jams_of
 from polysched.tune.templates import Templates
 
-from .programs import i, j, m, n
+from .programs import i, j, m, n, q
 
 V3 = Model(machine("x86-64-v3"), 1)
 ROWS, COLUMNS = 0, 1
@@ -117,6 +117,24 @@ def test_few_rows_are_side_by_side_where_others_read_them() -> None:
     s = stencil(0)
     assert jams(s, inside(s, 3), (3, 200)) == [ROWS]
     assert jams(s, inside(s, 99), (99, 200)) == []
+
+
+@pytest.mark.parametrize(
+    ("extent", "moves", "expected"),
+    [(3, True, [ROWS]), (3, False, []), (q, True, [])],
+    ids=["window", "nothing in common", "long sum"],
+)
+def test_rows_of_sums_over_windows_are_side_by_side_where_they_are_read(
+    extent: ps.Size | int, moves: bool, expected: list[int]
+) -> None:
+    """They load once what these have in common, and have the sums in registers."""
+    x, w = ps.Input("x", ps.float32, (n, m, q)), ps.Input("w", ps.float32, (q,))
+    k, f = ps.RVar("k", 0, extent), ps.Func("f", (n, m))
+    f[i, j] = ps.sum(x[i, j, k] * (w[k] if moves else 2), k)
+    *sums, s = facts(f, {"n": 100, "m": 200, "q": 50}).statements
+    statements = {"f": (s,), "f.sum0": tuple(sums)}
+    templates = Templates(s, (100, 200), (False, False))
+    assert jams_of(s, statements, ROOT, templates, COLUMNS) == expected
 
 
 @pytest.mark.parametrize(("is_chosen", "expected"), [(False, [ROWS]), (True, [])])

@@ -94,6 +94,38 @@ def test_places_along_rows_are_in_lanes(op: Callable[..., ps.Expr]) -> None:
         assert_same((made(given),), (ps.interpret(f, given),))
 
 
+@pytest.mark.parametrize(("dtype", "lanes"), [("f4", 8), ("f8", 4), ("u1", 8)])
+def test_vectors_of_elements_have_at_most_two_of_their_places(dtype: str, lanes: int) -> None:
+    """A place has 8 bytes, so there are two vectors of 4 beside one of 8 elements."""
+    x, f, k = ps.Input("x", np.dtype(dtype), (n,)), ps.Func("f", ()), ps.RVar("k", 0, n)
+    f[()] = ps.argmax(x[k], k)
+    s = ps.Schedule.auto(f, sizes={"n": 100_000}, target=V3)
+    update = next(d.stage for d in s.directives if d.name == "vectorize" and "update" in d.stage)
+    assert f"s[\"{update}\"].split('ki', {lanes}, " in s.source()
+
+
+@pytest.mark.parametrize(("columns", "expected"), [(16, False), (3000, True)])
+def test_results_of_lanes_are_few_beside_the_elements_of_a_row(
+    columns: int, expected: bool
+) -> None:
+    """They are compared one after the other in the end."""
+    x, f, k = ps.Input("x", ps.float32, (n, m)), ps.Func("f", (n,)), ps.RVar("k", 0, m)
+    f[i] = ps.argmin(x[i, k], k)
+    s = ps.Schedule.auto(f, sizes={"n": 10_000, "m": columns}, target=V3)
+    assert ("rfactor" in [d.name for d in s.directives]) == expected
+
+
+def test_windows_are_summed_in_registers_of_who_reads_them() -> None:
+    x, w = ps.Input("x", ps.float32, (n, m)), ps.Input("w", ps.float32, (3, 3))
+    at, f = ps.rdom("u v", (0, 3), (0, 3)), ps.Func("f", (n - 2, m - 2))
+    f[i, j] = ps.sum(x[i + at[0], j + at[1]] * w[at[0], at[1]], at)
+    s = ps.Schedule.auto(f, sizes={"n": 1000, "m": 1000}, threads=1, target="znver4")
+    (stored,) = (line for line in str(s).splitlines() if "store f.sum0" in line)
+    assert stored.strip() == "store f.sum0[4, 16]:"
+    given = normal(np.random.default_rng(1), 23, 61), normal(np.random.default_rng(2), 3, 3)
+    assert_same((own_code(s)(*given),), (ps.interpret(f, *given),))
+
+
 @pytest.mark.parametrize(("dtype", "beside"), [(ps.int32, False), (ps.float32, True)], ids=str)
 def test_running_sums_are_side_by_side_where_they_wait(dtype: ps.DType, beside: bool) -> None:
     """Integers are added in a cycle, and what is converted before waits for nothing."""

@@ -14,7 +14,7 @@ and x % n is x in all of them if 0 <= x < n is so in the first and in the last o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 
 from ...lang.nodes import index as ix
@@ -32,9 +32,9 @@ from ...poly.sets.lanes import (
     rises,
 )
 from ...poly.sets.simplify import FALSE, TRUE, truth
-from ...records import dataclass
+from ...records import dataclass, replace
 from ...remembered import remembered
-from ..ir.inequalities import compatible, strongest
+from ..ir.inequalities import compatible, follows, strongest
 from ..ir.ir import If, Lanes, Load, Module, Stmt, Stores, expressions
 from ..ir.rewrite import map_module
 from ..ir.simplify import assuming, folded, two_sided
@@ -55,10 +55,10 @@ def full_lanes(module: Module) -> Module:
             return stmt
         test = ix.conjunction(strongest(known.tests))
         if test is None:
-            return assuming(stmt, known.values)
+            return _fast(stmt, known)
         slow = _at_border(stmt, stmt.lanes, serial) if known.chosen else stmt
         slow = _beyond(stmt, known, assumptions, slow, SIDES - 1)
-        return If(test, assuming(stmt, known.values), slow, choice=True)
+        return If(test, _fast(stmt, known), slow, choice=True)
 
     return map_module(module, rule)
 
@@ -74,7 +74,27 @@ def _beyond(stmt: Stores, known: _Known, assumptions: _Assumptions, slow: Stmt, 
     if test is None or len(compatible(tests)) < len(tests):
         return slow
     slow = _beyond(stmt, far, assumptions, slow, more - 1)
-    return If(test, assuming(stmt, far.values), slow, choice=True)
+    return If(test, _fast(stmt, far), slow, choice=True)
+
+
+def _fast(stmt: Stores, known: _Known) -> Stmt:
+    """A statement where what is known of it holds. Its first lane is then often one of those that
+    it may be, as that of blocks behind the first one: what lanes touch is the same in each."""
+    made = assuming(stmt, known.values)
+    lo = _first_lane(known.lanes.lo, known.tests)
+    if lo is known.lanes.lo or not isinstance(made, Stores) or made.lanes is None:
+        return made
+    return replace(made, lanes=replace(made.lanes, lo=lo))
+
+
+def _first_lane(lo: Node, tests: Sequence[Node]) -> Node:
+    """The operand that a maximum is where some tests hold; itself if that does not follow."""
+    match lo:
+        case Op(op="max", operands=(a, b)):
+            for one, other in ((a, b), (b, a)):
+                if follows(ix.compare("le", other, one), tests):
+                    return _first_lane(one, tests)
+    return lo
 
 
 SIDES = 4

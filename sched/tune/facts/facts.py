@@ -98,8 +98,20 @@ class StatementFacts(Shown):
         """Bytes of the widest element that is touched, or float that is computed with. Of integers
         of 64 bits alone, which say where something is or whether it is taken, there may be several
         vectors."""
-        sizes = [a.widest for a in self.accesses]
+        return self._widest(self.accesses)
+
+    @property
+    def widest_beside(self) -> int:
+        """The same without what it changes, where that is a tuple, as of a value and its place: one
+        vector of values has two of places then, at most."""
+        if self.values == 1:
+            return self.widest
+        others = self._widest([a for a in self.accesses if a.tensor != self.func])
+        return max(others, self.widest // 2)
+
+    def _widest(self, accesses: Sequence[MemoryAccess]) -> int:
         computed = (as_dtype(name.split()[-1]) for name in self.operations)
+        sizes = [a.widest for a in accesses]
         sizes += [x.itemsize for x in computed if x.itemsize < 8 or x.is_float]
         return min(8, max(sizes, default=4))
 

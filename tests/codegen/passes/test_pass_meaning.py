@@ -116,6 +116,15 @@ def test_lanes_that_read_each_other_do_not_run_one_after_the_other() -> None:
         same(run, Stores((moved,), Lanes(v, ix.ZERO, 8)), x=list(range(10, 18)))
 
 
+def test_full_vectors_begin_where_they_do_unless_it_follows_that_they_begin_elsewhere() -> None:
+    """x[v] = 7 where v < 8, from max(n - 1, 0) and from max(n + 2, 0): the lanes are full, which
+    says nothing of n."""
+    for ahead in (-1, 2):
+        (stored,) = store(x, v, integer(7)).stores
+        lo = ix.maximum((add(n, ahead), ix.ZERO))
+        same(full_lanes, Stores((replace(stored, guard=lt(v, 8)),), Lanes(v, lo, 4)), x=[1] * 8)
+
+
 def test_lanes_far_apart_at_a_border_do_not_read_each_other() -> None:
     """x[v] = x[max(7 - 2 * v, 0)], which no vector is loaded for."""
     at = ix.maximum((add(7, mul(v, -2)), ix.ZERO))

@@ -105,6 +105,19 @@ def test_whole_vectors_have_a_loop_of_their_own() -> None:
     )  # fmt: skip
 
 
+def test_full_vectors_behind_the_first_block_begin_at_its_first_lane() -> None:
+    """What lanes touch there is the same in each block: it can be in registers."""
+    a, f, r = ps.Input("a", ps.int32, (n,)), ps.Func("f", (8,), ps.int32), ps.RVar("r", 1, n)
+    f[i] = 0
+    f[r % 8] += a[r]
+    s = ps.Schedule(f)
+    s[f].update(0).split(r, 8, names=("ro", "ri"))
+    s[f].update(0).vectorize("ri")
+    module = full_lanes(build(s.loop_program))
+    stored = (x for x in walk(module.functions[-1].body) if isinstance(x, Stores))
+    assert [ix.constant(x.lanes.lo) for x in stored if x.lanes] == [0, None]
+
+
 def test_conditions_are_tested_in_front_of_loops_that_do_not_change_them() -> None:
     """The loop over k is inside of that over vectors."""
     a, f = ps.Input("a", ps.float32, (m, n)), ps.Func("f", (n,), ps.float32)
