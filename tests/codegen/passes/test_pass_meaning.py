@@ -117,9 +117,9 @@ def test_lanes_that_read_each_other_do_not_run_one_after_the_other() -> None:
 
 
 def test_full_vectors_begin_where_they_do_unless_it_follows_that_they_begin_elsewhere() -> None:
-    """x[v] = 7 where v < 8, from max(n - 1, 0) and from max(n + 2, 0): the lanes are full, which
+    """x[v] = 7 where v < 8, from max(n - 3, 0) and from max(n + 2, 0): the lanes are full, which
     says nothing of n."""
-    for ahead in (-1, 2):
+    for ahead in (-3, 2):
         (stored,) = store(x, v, integer(7)).stores
         lo = ix.maximum((add(n, ahead), ix.ZERO))
         same(full_lanes, Stores((replace(stored, guard=lt(v, 8)),), Lanes(v, lo, 4)), x=[1] * 8)
