@@ -129,6 +129,17 @@ def test_integers_wrap_and_casts_saturate(text: str, value: float) -> None:
     assert (found, np.signbit(found)) == (value, np.signbit(value))
 
 
+@pytest.mark.parametrize("t", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("to", ["int32", "uint32", "int64", "uint64"])
+def test_floats_saturate_at_the_limits_of_integers(t: str, to: str) -> None:
+    """Which most float types round to a number that the integer type has not."""
+    lo, hi = (int(limit) for limit in (np.iinfo(to).min, np.iinfo(to).max))
+    values = [-np.inf, np.inf, np.nan, 2.0 ** (hi + 1).bit_length()]
+    with np.errstate(over="ignore"):  # float16 has infinity there
+        x = np.array(values).astype(ml_dtypes.bfloat16 if t == "bfloat16" else t)
+    assert _values(f"ps.saturating_cast(ps.{to}, x[i])", x=x) == [lo, hi, 0, hi]
+
+
 @pytest.mark.parametrize(
     ("text", "values"),
     [

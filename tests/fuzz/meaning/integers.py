@@ -15,6 +15,8 @@ def saturated(x: Any, t: str) -> int:
     lo, hi = limits(t)
     if x != x:
         return 0
+    if not isinstance(x, int | Fraction):
+        x = float(x)  # compared exactly; NumPy would round the limits to the type of `x`
     return lo if x < lo else hi if x > hi else int(x)
 
 
