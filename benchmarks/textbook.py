@@ -8,7 +8,9 @@ Three loops over blocks, both operands copied into panels, and a tile of C in re
 and BLIS have it, without padding. There is a line for each type and size. First come zeros that
 are written to C before all else; then C that begins in its tiles, in the first part of k; then
 panels of A that are transposed as vectors, as a note in the listing asks for; then k unrolled,
-too; and instead, blocks of a quarter of the rows, of which threads get shares that are more even.
+too; instead, blocks of a quarter of the rows, of which threads get shares that are more even; and
+instead, blocks of four times as many terms and an eighth of the columns: `loads and stores C again`
+in the listing of the others says that C moves between memory and registers once a block of terms.
 The best of many calls.
 """
 
@@ -38,6 +40,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "panels": {"begun": True, "transposed": True},
     "unrolled": {"begun": True, "transposed": True, "unrolled": True},
     "finer": {"begun": True, "transposed": True, "tiles": 4},
+    "longer": {"begun": True, "transposed": True, "terms": 1024, "columns": 512},
 }
 
 
@@ -48,15 +51,17 @@ def textbook(
     transposed: bool = False,
     unrolled: bool = False,
     tiles: int = 16,
+    terms: int = 256,
+    columns: int = 4096,
 ) -> None:
     """The five loops around a tile, and the panels of both operands; a task of a thread is a block
-    of so many tiles of rows."""
+    of so many tiles of rows, and has so many terms of the sums of so many columns."""
     c, u = s["C"], s["C"].update(0)
     u.split("i", ps.tile_rows, names=("it", "ii"))
     u.split("it", tiles, names=("ic", "ir"))
     u.split("j", ps.tile_columns, names=("jt", "ji"))
-    u.split("jt", 4096 // ps.tile_columns, names=("jc", "jr"))
-    u.split("k", 256, names=("kc", "kp"))
+    u.split("jt", columns // ps.tile_columns, names=("jc", "jr"))
+    u.split("k", terms, names=("kc", "kp"))
     u.reorder("jc", "kc", "ic", "jr", "ir", "kp", "ii", "ji").accumulate_at("ir")
     if begun:
         c.compute_at(u, "ir").vectorize("j", ps.native).unroll("j").unroll("i")

@@ -16,6 +16,9 @@ for v in [mid, hi):           for v in [mid, hi):
   if 3 < n - 4 * v: A[3]
 
 unless storage on the stack, which may be in registers, would be accessed at an index that moves.
+
+What is left lacks the guards that hold in all lanes: it was the alternative of a choice about the
+end of its own loop and that of the vectors, and the latter may be a condition around it by now.
 """
 
 from __future__ import annotations
@@ -54,6 +57,7 @@ from ..ir.ir import (
     map_children,
     walk,
 )
+from ..ir.needless_guards import without_needless_guards
 from ..ir.rewrite import map_statements, map_tree_replaced
 from ..ir.simplify import assuming, chosen, conjuncts, general
 
@@ -82,12 +86,20 @@ class _Stretch:
 class _Splitter:
     def __init__(self) -> None:
         self.count = self.rests = 0
+        #: What holds around a statement, but for what was read in memory, which may change.
+        self.known: tuple[Node, ...] = ()
 
     def stmt(self, stmt: Stmt) -> Stmt:
         """All loops of a statement."""
         match stmt:
             case For(body=body, kind="serial", step=1) if _is_innermost(body):
                 return self._split(stmt, _conditions(body))
+            case If(condition=condition, body=body, otherwise=otherwise):
+                other, outside = otherwise and self.stmt(otherwise), self.known
+                self.known += tuple(x for x in conjuncts(condition) if not has_below(Load, x))
+                made, self.known = self.stmt(body), outside
+                same = made is body and other is otherwise
+                return stmt if same else replace(stmt, body=made, otherwise=other)
             case _:
                 return map_children(stmt, self.stmt)
 
@@ -115,7 +127,8 @@ class _Splitter:
             end = ix.maximum((start, ix.minimum((loop.hi, *found.end))))
         whole = assuming(replace(loop, lo=start, hi=end), known)
         parts = [whole]
-        border = replace(loop, body=general(loop.body, set(known)))
+        border = without_needless_guards(general(loop.body, set(known)), self.known)
+        border = replace(loop, body=border)
         if found.first:
             parts.insert(0, self._copy(border, loop.lo, start))
         if found.end:
