@@ -10,7 +10,8 @@ PY   := $(VENV)/bin/python
 # -P keeps this folder off sys.path, where sched/ would hide the standard library's `sched`.
 RUN  := $(PY) -P -m
 # Bytecode is kept, wherever it may not be beside the sources: a worker, and each process that a
-# test starts, would compile all of them.
+# test starts, would compile all of them. Of what is installed, most modules are never imported:
+# pip compiles none, and whoever imports one first does.
 export PYTHONDONTWRITEBYTECODE =
 export PYTHONPYCACHEPREFIX = $(CURDIR)/$(VENV)/bytecode
 PYTEST = $(RUN) pytest -n $(WORKERS) --dist loadgroup
@@ -123,7 +124,7 @@ $(VENV)/.made:
 
 $(VENV)/.installed-%: $(VENV)/.made pyproject.toml setup.py
 	@echo "installing polysched[$*] into $(VENV)"
-	@$(PIP) install --quiet --editable ".[$*]"
+	@$(PIP) install --no-compile --quiet --editable ".[$*]"
 	@touch $@
 
 $(VENV)/typing/polysched: $(VENV)/.made

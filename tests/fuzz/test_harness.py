@@ -68,6 +68,23 @@ def test_counts_what_is_right() -> None:
     assert counts["calls: values / values"] >= 2
 
 
+def test_nothing_stays_of_a_chain_that_is_refused() -> None:
+    """What is accepted later says all that there is."""
+    tried = trial.Trial(Scheduled(_case()), lambda case, phase: None)
+    tried._program()
+    assert tried._step("v0 = s.specialize(n > 3)")
+    for name in ("s", "v0"):
+        chain = f'{name}["f"].split("i", 4); {name}["f"].fuse("i", "j")'
+        assert not tried._step(chain)
+        assert [len(s.directives) for s in tried.schedules.values()] == [0, 1]  # what v0 assumes
+    assert tried.counts["begun again"] == 2
+    assert tried._step('v0["f"].split("i", 4)')
+    assert tried.accepted == ["v0 = s.specialize(n > 3)", 'v0["f"].split("i", 4)']
+    assert not tried._step('s["f"].fuse("i", "j")')
+    assert tried.counts["begun again"] == 2
+    assert [len(s.directives) for s in tried.schedules.values()] == [0, 2]
+
+
 def _changed(monkeypatch: pytest.MonkeyPatch) -> None:
     interpret = ps.interpret
     monkeypatch.setattr(ps, "interpret", lambda *a, **k: np.negative(interpret(*a, **k)))

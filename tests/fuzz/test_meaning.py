@@ -210,6 +210,16 @@ def test_a_wrong_rule_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {f.kind for f in _run(case).findings} == {"different values (meaning)"}
 
 
+@pytest.mark.parametrize("k", [0, 1])
+def test_a_tree_is_not_taken_for_one_that_is_gone(k: int) -> None:
+    """Nor is its type: trees that are made in passing have identities of earlier ones."""
+    types: evaluate.Known = {}
+    point = evaluate.Point({}, lambda x: str(evaluate.type_of(x, lambda _: None, types)), ..., ...)
+    numbers = [(x, t) for x, t in enumerate(("int64", "int32", "uint8") * 5)]
+    found = [(point.value, point.types)[k](Tree("number", extra=number)) for number in numbers]
+    assert found == [number[k] for number in numbers]
+
+
 def test_a_block_that_fails_is_left() -> None:
     known = symbols.PS()
     with pytest.raises(ValueError, match="inside"), known.sequential():

@@ -69,6 +69,7 @@ class Trial:
         self.say = say
         self.report = Report()
         self.schedules: dict[str, ps.Schedule] = {}
+        self.accepted: list[str] = []
         #: Equal schedules, written and read, whose loops are said in other words.
         self.reworded: dict[str, ps.Schedule] = {}
 
@@ -187,18 +188,36 @@ class Trial:
         """Whether it is accepted."""
         name = step_name(text)
         names = {**self.names, **self.schedules}
+        before = self._said()
         try:
             self.step(name, lambda: exec(text, names))
         except (ps.LanguageError, ps.ScheduleError) as error:
             status = getattr(error, "status", "malformed")
             self.counts[f"refused ({status}): {name}"] += 1
+            if self._said() != before:
+                self.counts["begun again"] += 1
+                self.schedules = self.finished("begin again", self._begun_again)
             return False
         self.counts[f"accepted: {name}"] += 1
-        self.schedules |= {k: v for k, v in names.items() if re.fullmatch(r"v\d", k)}
+        self.accepted.append(text)
+        self.schedules |= _variants(names)
         self.finished("print", lambda: str(self.schedule))
         self.finished("explain", self.schedule.explain)
         self.finished("compile", self.schedule.compile)
         return True
+
+    def _said(self) -> list[tuple[int, int]]:
+        """How much has been said to each schedule."""
+        return [(len(s.directives), len(s.variants)) for s in self.schedules.values()]
+
+    def _begun_again(self) -> dict[str, ps.Schedule]:
+        """The schedules with the accepted steps alone. Of a chain that is refused, the first
+        directives have been carried out, which no report would name."""
+        names = dict(self.names)
+        exec(self.case.head, names)
+        for text in self.accepted:
+            exec(text, names)
+        return {"s": names["s"], **_variants(names)}
 
     def finished(self, name: str, act: Callable[[], T]) -> T:
         """What is accepted can be printed, explained and compiled."""
@@ -238,6 +257,11 @@ class Trial:
             exec(text, names)
         made: ps.Schedule = names[re.findall(r"^(\w+) = ps\.Schedule", text, re.MULTILINE)[0]]
         return made
+
+
+def _variants(names: dict[str, Any]) -> dict[str, ps.Schedule]:
+    """The variants among all that a step can name."""
+    return {k: v for k, v in names.items() if re.fullmatch(r"v\d", k)}
 
 
 def step_name(text: str) -> str:

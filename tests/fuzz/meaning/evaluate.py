@@ -15,16 +15,20 @@ from .types import NARROW, WEAK, bits, concrete, float_of, join, kind
 Types = Callable[[Tree], str | None]
 """The type of a read; None where it is not known yet."""
 
+Known = dict[int, tuple[Tree, str | None]]
+"""Types of trees by identity, each with its tree: the next one could have the identity of one that
+is gone."""
+
 
 # types ------------------------------------------------------------------------------------------
-def type_of(root: Tree, read: Types, known: dict[int, str | None]) -> str | None:
+def type_of(root: Tree, read: Types, known: Known) -> str | None:
     """The type of a tree; `known` keeps what was found."""
     if root.op == "held":  # the result of a reduction so far
         return type_of(root.extra, read, known)
     if id(root) not in known:
         operands = [type_of(a, read, known) for a in root.operands]
-        known[id(root)] = _type(root, operands, read)
-    return known[id(root)]
+        known[id(root)] = root, _type(root, operands, read)
+    return known[id(root)][1]
 
 
 def _type(tree: Tree, operands: list[str | None], read: Types) -> str | None:
@@ -96,7 +100,8 @@ class Point:
         self.types = types
         self.load = load
         self.reduce = reduce
-        self.known: dict[tuple[int, bool], Any] = {}
+        #: Each value with its tree, as another tree could have the identity of one that is gone.
+        self.known: dict[tuple[int, bool], tuple[Tree, Any]] = {}
 
     def value(self, tree: Tree, to: str | None = None, strict: bool = False) -> Any:
         """In its own type, or converted."""
@@ -104,8 +109,8 @@ class Point:
         if to is not None and to != own:
             return self._adapted(tree, own, to, strict)
         if (id(tree), strict) not in self.known:
-            self.known[id(tree), strict] = self._compute(tree, concrete(own), strict)
-        return self.known[id(tree), strict]
+            self.known[id(tree), strict] = tree, self._compute(tree, concrete(own), strict)
+        return self.known[id(tree), strict][1]
 
     def _adapted(self, tree: Tree, own: str, to: str, strict: bool) -> Any:
         """A literal, or a choice between such, takes the type of its neighbours."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import Outside, Refused, Unknown
 from .arithmetic import converted
-from .evaluate import Point, type_of
+from .evaluate import Known, Point, type_of
 from .points import Element, Elements, Index, Visible, reached, rvar_values, var_values
 from .reductions import is_better, needed
 from .symbols import PS, Extended, Extern, Table
@@ -28,7 +28,7 @@ class Program:
         exec(source, names)
         self.outputs = [names[name] for name in outputs]
         self.needed = reached(self.outputs)
-        self._known: dict[int, str | None] = {}
+        self._known: Known = {}
 
     def type(self, node: Tree) -> str:
         """Of a tree, once all definitions are there."""

@@ -217,10 +217,10 @@ class Func(Tensor):
         return self._types
 
     def _least(self) -> tuple[str, ...]:
-        from .evaluate import type_of
+        from .evaluate import Known, type_of
 
         while True:
-            known: dict[int, str | None] = {}
+            known: Known = {}
             found = [[type_of(v, read_type, known) for v in d.values] for d in self.definitions]
             assert self._types is not None
             joined = tuple(map(join, zip(self._types, *found, strict=True)))
