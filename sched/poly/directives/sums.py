@@ -82,7 +82,7 @@ class Rfactor(Directive, name="rfactor", of="stage"):
         if span is None:
             raise e.malformed(f"nothing says where the loop {self.loop} begins and ends")
         name = f"{e.rewritten.program.names[d.func]}.by.{self.loop}"
-        func = e.fresh_func(name, d.func)
+        func = e.fresh_func(name, d.func, accumulation.partial_types(d))
         made = add_rewrite(e, rewrites.Factored(func, d.serial, of, self.loop, *span))
         if s.name in e.state.reassociated:
             partial = (x for x in e.model.statements if x.func is func)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...lang.errors.errors import ScheduleError
+from ...lang.nodes.dtypes import DType
 from ...lang.nodes.nodes import Const, Node, Op, Read, RVar, Var, postorder, replaced_all
 from ...lang.tensors.definitions import Definition
 
@@ -41,6 +42,23 @@ def finds_place(d: Definition) -> bool:
 def is_inline_place(d: Definition) -> bool:
     """Whether a definition is of an inline argmin or argmax."""
     return d.func.is_reduction and len(d.values) > 1
+
+
+def partial_types(d: Definition) -> tuple[DType, ...]:
+    """The types of partial results of a reduction. Those of an inline argmax or argmin need not say
+    whether they have found anything where they can begin with the first place of all: if no value
+    is better than the worst of all, it is at this place."""
+    kept = 2 if is_inline_place(d) and first_place(d) is not None else len(d.func.dtypes)
+    return d.func.dtypes[:kept]
+
+
+def first_place(d: Definition) -> int | None:
+    """The first place that an inline argmax or argmin looks at, if that is a number, the same for
+    all elements; None otherwise, and where a condition says which places it looks at."""
+    match d.rvars:
+        case (RVar(lo=Const(value=int(first))) as r,) if r.domain.where is None and not d.where:
+            return first
+    return None
 
 
 def keeps_first(d: Definition) -> str | None:

@@ -37,7 +37,7 @@ from ...lang.program.program import Program
 from ...lang.tensors.definitions import Definition
 from ...lang.tensors.tensors import Func
 from ...records import dataclass
-from .accumulation import is_inline_place, keeps_first
+from .accumulation import first_place, is_inline_place, keeps_first
 from .inline import Definitions, stays_provable, substituted, uses_in
 
 
@@ -202,14 +202,17 @@ class Factored:
         if not self.made:
             self.made.extend(self._made(d, _axes(target, definitions, self.loop)))
         pure, merged = self.made
+        count = len(self.func.dtypes)
 
         def partial(node: Node) -> Node:
             if isinstance(node, Read) and node.tensor is target:
+                if node.component >= count:
+                    return Const(True, target.dtypes[node.component])  # found from the beginning
                 return Read(self.func, (self.of, *node.index), node.component, node.type)
             return node
 
         step = replace(_mapped(d, partial, left=False), func=self.func, number=0)
-        step = replace(step, lhs=(self.of, *d.lhs))
+        step = replace(step, lhs=(self.of, *d.lhs), values=step.values[:count])
         close(self.func, [pure, step])
         program = extended(exchanged(program, d, merged), self.func, {target}, d.span)
         changed = tuple(merged if x is d else x for x in definitions[target])
@@ -217,12 +220,14 @@ class Factored:
 
     def _made(self, d: Definition, axes: tuple[Var, ...]) -> list[Definition]:
         """What partial results begin with, and the update that accumulates them."""
-        target, count = d.func, len(d.func.dtypes)
+        target, count = d.func, len(self.func.dtypes)
         start = [Const(_neutral(d, t), t) for t in target.dtypes] if count == 1 else _nothing(d)
+        start = start[:count]
         pure = typed(self.func, (Var(self.loop), *axes), start, "=", d.span, None)
         over = RVar(self.loop, self.lo, self.hi, RDomain(), next_serial())
-        old = [Read(target, axes, c, None) for c in range(count)]
-        new = [Read(self.func, (over, *axes), c, None) for c in range(count)]
+        old = [Read(target, axes, c, None) for c in range(len(target.dtypes))]
+        new: list[Node] = [Read(self.func, (over, *axes), c, None) for c in range(count)]
+        new += [Const(True, t) for t in target.dtypes[count:]]
         if count > 1:
             chosen = _better(d, list(map(Expr, old)), list(map(Expr, new)))
             values, op = [x.node for x in chosen], "="
@@ -257,7 +262,10 @@ def _nothing(d: Definition) -> list[Const]:
     a place before theirs: so they need not know where they begin."""
     t, place, *found = d.func.dtypes
     if found:
-        return [Const(_zero(x), x) for x in d.func.dtypes]
+        first = first_place(d)
+        if first is None:
+            return [Const(_zero(x), x) for x in d.func.dtypes]
+        return [Const(_worst(t, is_argmax(d)), t), Const(first, place)]
     return [Const(_worst(t, is_argmax(d)), t), Const(place.max, place)]
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from ...lang.errors.errors import ScheduleError, Span
+from ...lang.nodes.dtypes import DType
 from ...lang.nodes.nodes import Node, Param, RVar, Size, Var, postorder, substitute
 from ...lang.nodes.tensor import Tensor
 from ...lang.tensors.tensors import Func
@@ -192,15 +193,19 @@ class Editing:
             if found is stage
         )
 
-    def fresh_func(self, name: str, like: Tensor) -> Func:
-        """A Func that no other one, and no part of a stage, is called as."""
+    def fresh_func(self, name: str, like: Tensor, dtypes: tuple[DType, ...] | None = None) -> Func:
+        """A Func that no other one, and no part of a stage, is called as.
+
+        Args:
+            dtypes: of its values, where they are not those of the other one.
+        """
         program = self.rewritten.program
         taken = {*program.names.values(), *(f.name for f in program.funcs)}
         taken |= {s.name for s in stages(self.tree)}
         while name in taken:
             name += "'"
         promised = self.promised(name)
-        return fresh(name, like.dtypes) if promised is None else promised
+        return fresh(name, dtypes or like.dtypes) if promised is None else promised
 
     def statement(self, stage: str) -> Statement:
         found = self.tree.by_name.get(stage)

@@ -233,6 +233,41 @@ def test_ties_and_nan_in_all_orders(which: str, factor: int, loop: str) -> None:
     np.testing.assert_array_equal(s.compile()(x), ps.interpret(f, x))
 
 
+def place_from(which: str, lo: int | ps.Expr) -> ps.Func:
+    """The place of the best value of each row, from a place on."""
+    x, f = ps.Input("x", ps.float32, (n, m + 6)), ps.Func("f", (n,))
+    k = ps.RVar("k", lo, m + 6)
+    f[i] = getattr(ps, which)(x[i, k], k)
+    return f
+
+
+@pytest.mark.parametrize("which", ["argmax", "argmin"])
+@pytest.mark.parametrize("lo", [0, 2, 5])
+def test_the_first_place_where_no_value_is_better_than_the_worst(which: str, lo: int) -> None:
+    """Rows of infinities, of which those of some lanes alone are the worst, and lanes without
+    any element."""
+    f = place_from(which, lo)
+    s = ps.Schedule(f)
+    u = s[f"f.{which}0"].update(0)
+    u.split("k", 8)
+    partial = u.rfactor("ki")
+    assert len(partial.dtypes) == 2
+    x = np.array(list(itertools.product((-np.inf, np.inf, np.nan), repeat=6)), "f4")
+    np.testing.assert_array_equal(s.compile()(x), ps.interpret(f, x))
+
+
+def test_partial_places_say_whether_there_are_any_where_the_first_differs() -> None:
+    """Each element begins at a place of its own: no number is the first one of all."""
+    f = place_from("argmax", ps.clip(i, 0, 5))
+    s = ps.Schedule(f)
+    u = s["f.argmax0"].update(0)
+    u.split("k", 4)
+    partial = u.rfactor("ki")
+    assert len(partial.dtypes) == 3
+    x = np.full((4, 6), -np.inf, "f4")
+    np.testing.assert_array_equal(s.compile()(x), ps.interpret(f, x))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("which", ["argmax", "argmin"])
 def test_merged_in_any_order(which: str) -> None:
