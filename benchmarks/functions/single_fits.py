@@ -1,4 +1,4 @@
-"""Powers of two and logarithms of float32."""
+"""Powers of two, and logarithms of float32."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ def _exp2(r: mpf) -> mpf:
     return (mpf(2) ** r - 1) / r if r else log(mpf(2))
 
 
+def _power_of_2(count: int, dtype: type) -> Fit:
+    """That c, for |r| <= 1/2, by the relative error of the power."""
+    return Fit(
+        _exp2, lambda r: max(abs(r), _LEAST) / mpf(2) ** r, mpf(-1) / 2, mpf(1) / 2, count, dtype
+    )
+
+
 def _logarithm(unit: mpf, count: int = 9) -> Fit:
     """c of unit log(1 + f) = unit f + f**2 (c[0] + c[1] f + ...)."""
     return Fit(
@@ -29,14 +36,8 @@ def _logarithm(unit: mpf, count: int = 9) -> Fit:
 
 
 FITS = {
-    "exp2, float32": Fit(
-        _exp2,
-        lambda r: max(abs(r), _LEAST) / mpf(2) ** r,
-        mpf(-1) / 2,
-        mpf(1) / 2,
-        6,
-        np.float32,
-    ),
+    "exp2, float32": _power_of_2(6, np.float32),
+    "exp2, float64": _power_of_2(11, np.float64),
     "log, float32": _logarithm(mpf(1)),
     "log2, float32": _logarithm(1 / log(mpf(2)), 10),
     "log10, float32": _logarithm(1 / log(mpf(10))),

@@ -16,6 +16,7 @@ from polysched.lang.arithmetic import (
     math_pow,
     math_single,
     math_trig,
+    math_wide,
 )
 from polysched.lang.nodes.dtypes import float32
 
@@ -29,6 +30,7 @@ KNOWN = {
     "arctanh, float32": tables.ARCTANH[float32],
     "arcsinh, float32": tables.ARCSINH,
     "log2, float32": math_single._SERIES_2,
+    "exp2, float64": math_wide._EXP2,
     "cbrt": tables.CUBE_ROOT,
     "fast_exp, float32": math_fast._EXP[float32],
     "fast_exp2, float32": math_fast._EXP2[float32],

@@ -27,6 +27,7 @@ from .math_terms import (
     polynomial,
     rarely,
     select,
+    series_of,
 )
 
 
@@ -140,7 +141,7 @@ def _angle(a: Term, b: Term, mirrored: Term | None = None) -> Term:
         t, off = select(mirrored, -1.0 * t, t), select(mirrored, -1.0 * off, off)
     square = t * t
     turned = fma(off, -1.0 * square, off)  # off / (1 + t**2), nearly
-    rest = fma(t * square, polynomial(square, for_type(ARCTAN, dtype)), turned)
+    rest = fma(t * square, series_of(square, for_type(ARCTAN, dtype)), turned)
     return _turned(base, t, rest)
 
 

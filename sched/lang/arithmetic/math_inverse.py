@@ -30,6 +30,7 @@ from .math_terms import (
     polynomial,
     rarely,
     select,
+    series_of,
 )
 
 #: log(2) as the sum of two numbers. The first is short: its product with n is exact.
@@ -79,8 +80,8 @@ def arctanh(x: Term) -> Term:
     square = s * s
     high, low = (0.5 * part for part in for_type(_LN2, dtype))
     total, off = fast_two_sum(n * high, s)
-    series = s * square * polynomial(square, for_type(ARCTANH, dtype))
-    usual = total + (off + fma(n, low, fma(missing, inverse, series)))
+    tail = s * square * series_of(square, for_type(ARCTANH, dtype))
+    usual = total + (off + fma(n, low, fma(missing, inverse, tail)))
     end = select(a.equals(1.0), constant(inf, dtype), nan)
     return _with_sign(rarely(apply("not", a < 1.0), end, usual), x)
 
@@ -131,18 +132,18 @@ def _log32(v: Term, more: _Quotient, n_more: float = 0.0) -> Term:
 
 
 def _log64(v: Term, more: _Quotient, n_more: float = 0.0) -> Term:
-    n, f = split64(v, None)
-    n, below = n + n_more if n_more else n, -2.0 - f
+    n, m = split64(v, None)
+    n, f, below = n + n_more if n_more else n, m - 1.0, -1.0 - m
     if more is None:
         minus_s = f / below
-        return _summed(n, f, minus_s * rest64(f, minus_s, SERIES_64))
+        return _summed(n, f, rest64(f, minus_s, SERIES_64, constant(0.0, float64)))
     # Both quotients come of one division. What the first lacks for it is added.
     both = 1.0 / (below * more[1])
     inverse = more[1] * both
     minus_s = f * inverse
     minus_s = fma(fma(-1.0 * minus_s, below, f), inverse, minus_s)
-    product = minus_s * rest64(f, minus_s, SERIES_64)
-    return _summed(n, f, fma(more[0], below * both, product))
+    of_more = more[0] * (below * both)
+    return _summed(n, f, rest64(f, minus_s, SERIES_64, of_more))
 
 
 def _summed(n: Term, f: Term, rest: Term) -> Term:

@@ -16,6 +16,7 @@ from .math_terms import (
     bits,
     cast,
     constant,
+    estrin,
     fma,
     for_type,
     from_bits,
@@ -117,26 +118,38 @@ def log64_parts(
     Args:
         series: -c, as `SERIES_64` is.
     """
-    n, f = split64(x, lift)
-    minus_s = f / (-2.0 - f)
-    return n, f, minus_s, rest64(f, minus_s, series)
+    n, f, minus_s = quotient64(x, lift)
+    square = minus_s * minus_s
+    return n, f, minus_s, fma(square, polynomial(square, series), f)
+
+
+def quotient64(x: Term, lift: Term | None) -> tuple[Term, Term, Term]:
+    """n, f and -s, where x = 2**(n - lift) (1 + f) is a normal float64 and s = f / (2 + f)."""
+    n, m = split64(x, lift)
+    f = m - 1.0
+    return n, f, f / (-1.0 - m)
 
 
 def split64(x: Term, lift: Term | None) -> tuple[Term, Term]:
-    """n and f, where x = 2**(n - lift) (1 + f) is a normal float64 and f is exact."""
+    """n and m, where x = 2**(n - lift) m is a normal float64; m - 1 is exact."""
     mantissa, bias = x.dtype.format.mantissa, x.dtype.format.bias
     shifted = bits(x) + (ONE_64 - SQRT_HALF_64)
-    f = from_bits((shifted & ((1 << mantissa) - 1)) + SQRT_HALF_64) - 1.0
+    m = from_bits((shifted & ((1 << mantissa) - 1)) + SQRT_HALF_64)
     # n + bias becomes a float as the lowest bits of 2**52 + n + bias: there is no instruction to
     # convert 64-bit integers before AVX-512.
     n = from_bits((shifted >> mantissa) | _TWO_52) - (2.0**52 + bias)
-    return n if lift is None else n + lift, f
+    return n if lift is None else n + lift, m
 
 
-def rest64(f: Term, minus_s: Term, series: Sequence[float]) -> Term:
-    """f - R, for s = f / (2 + f)."""
+def rest64(f: Term, minus_s: Term, series: Sequence[float], more: Term) -> Term:
+    """-s (f - R) and something more, for s = f / (2 + f). R comes late: in chains that are short,
+    and is added last.
+
+    Args:
+        series: -c, as `SERIES_64` is; all of it and f may have a common factor.
+    """
     square = minus_s * minus_s
-    return fma(square, polynomial(square, series), f)
+    return fma(minus_s * square, estrin(square, series), fma(minus_s, f, more))
 
 
 _FINITE = {float32: _log32, float64: log64}

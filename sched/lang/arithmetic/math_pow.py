@@ -10,7 +10,7 @@ from math import inf, nan
 
 from ...records import dataclass
 from ..nodes.dtypes import DType, float32, float64
-from .math_log import SERIES_64, log32_parts, log64_parts
+from .math_log import log32_parts, quotient64
 from .math_sums import two_product
 from .math_terms import (
     Term,
@@ -27,6 +27,7 @@ from .math_terms import (
     power_of_two,
     rarely,
     select,
+    series_of,
 )
 
 #: The next float32 above the root of 1/2: so log2(1 + f) is not below -1/2, nor beyond 1/2.
@@ -139,7 +140,7 @@ def _special(x: Term, y: Term) -> Term:
 
 def _parts(x: Term, lift: Term | None) -> tuple[Term, Term]:
     """n / unit and f, where x = 2**(n - lift) (1 + f) is a normal number."""
-    return log32_parts(x, lift) if x.dtype == float32 else log64_parts(x, lift, SERIES_64)[:2]
+    return log32_parts(x, lift) if x.dtype == float32 else quotient64(x, lift)[:2]
 
 
 def _exponent(y: Term, n: Term, f: Term) -> tuple[Term, Term]:
@@ -153,7 +154,7 @@ def _exponent(y: Term, n: Term, f: Term) -> tuple[Term, Term]:
     s = f * inverse
     s_low = fma(-1.0 * s, f, fma(s, -2.0, f)) * inverse  # f - 2 s is exact
     z, z_low = two_product(s, s)
-    q = polynomial(z, c.log)
+    q = series_of(z, c.log)
     u = fma(z, q, c.second[0])
     u_low = fma(z, q, c.second[0] - u) + c.second[1]
     factor = fma(z, u, c.first[0])
@@ -176,7 +177,7 @@ def _exp2(e: Term, e_low: Term, offset: int = 0) -> tuple[Term, Term]:
     r = (e - (shifted - shifter)) + e_low
     one = fma(r, c.ln2, 1.0)
     off = fma(r, c.ln2, 1.0 - one)
-    return bits(shifted), one + fma(r * r, polynomial(r, c.exp2), off)
+    return bits(shifted), one + fma(r * r, series_of(r, c.exp2), off)
 
 
 def _of_integers(x: Term, y: Term) -> Term:

@@ -178,6 +178,40 @@ def polynomial(x: Term, coefficients: Sequence[float]) -> Term:
     return result
 
 
+def estrin(x: Term, coefficients: Sequence[float]) -> Term:
+    """The polynomial by Estrin's scheme: neighbours are joined by x, pairs of them by x**2, and so
+    on, so that a chain is as long as the logarithm of the number of coefficients.
+
+    It has a few operations more than Horner's rule, but a machine whose queues are full of one
+    element's operations waits for less of them.
+    """
+    terms: Sequence[Term | float] = coefficients
+    power = x
+    while len(terms) > 1:
+        pairs = zip(terms[::2], terms[1::2], strict=False)
+        last = terms[-1:] if len(terms) % 2 else ()
+        terms = [*(_joined(low, high, power) for low, high in pairs), *last]
+        power = power * power
+    (found,) = terms
+    return found if isinstance(found, Term) else constant(found, x.dtype)
+
+
+def estrin_behind_first(x: Term, coefficients: Sequence[float]) -> Term:
+    """c[0] and the rest by Estrin's scheme, where the first and largest sum must round but once."""
+    first, *rest = coefficients
+    return fma(estrin(x, rest), x, first)
+
+
+def series_of(x: Term, coefficients: Sequence[float]) -> Term:
+    """The polynomial by the scheme that is quicker for its type among many other operations: those
+    of float32 are short, and have a register's twice as many lanes meanwhile."""
+    return (estrin if x.dtype == float64 else polynomial)(x, coefficients)
+
+
+def _joined(low: Term | float, high: Term | float, power: Term) -> Term:
+    return fma(high if isinstance(high, Term) else constant(high, power.dtype), power, low)
+
+
 #: A chain of that many multiply-adds is not cut in two.
 _SHORT = 9
 

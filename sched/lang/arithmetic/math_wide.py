@@ -22,7 +22,8 @@ from .math_log import (
     SQRT_HALF_64,
     is_outside,
     log64,
-    log64_parts,
+    quotient64,
+    rest64,
     usually_normal,
     with_limits,
 )
@@ -35,6 +36,7 @@ from .math_terms import (
     bits,
     cast,
     constant,
+    estrin_behind_first,
     fma,
     for_type,
     from_bits,
@@ -52,6 +54,12 @@ _LOG10_2 = (0.301029995663157, 8.241712586023572e-13)
 
 _BIAS = float64.format.bias
 _SHIFTER = 1.5 * 2.0**float64.format.mantissa
+#: c of 2**r = 1 + r (c[0] + c[1] r + ...), |r| <= 1/2.
+_EXP2 = (
+    0.6931471805599453, 0.24022650695910172, 0.055504108664824574, 0.009618129107577079,
+    0.0013333558145567491, 0.00015403530478845363, 1.5252734738020837e-05, 1.3215424485916032e-06,
+    1.0177656044220719e-07, 7.075616600992557e-09, 4.5193253189536284e-10,
+)  # fmt: skip
 _EXP = {
     float32: tuple(1 / factorial(k) for k in range(2, 9)),
     float64: exp_coefficients(float64),
@@ -86,14 +94,10 @@ def cast_to(x: Term, to: DType) -> Term:
 
 # powers -------------------------------------------------------------------------------------------
 def _exp2(dtype: DType, x: Term) -> Term:
-    """2**n e**(r log(2)), n being the nearest integer; the product with log(2) has two parts. It is
-    computed as 2**(n + 1) times a half: the bias and one make an even number, by which a tie goes
-    to an even n."""
+    """2**n 2**r, n being the nearest integer; r is exact. It is computed as 2**(n + 1) times a
+    half: the bias and one make an even number, by which a tie goes to an even n."""
     n, r = _split(x, 1.0, _BIAS + 1, x)
-    high = r * (_LN2[0] / 2)
-    low = fma(r, _LN2[1] / 2, fma(r, _LN2[0] / 2, -1.0 * high))
-    series = [c * 2.0 ** (k + 1) for k, c in enumerate(_EXP[dtype])]
-    p = 0.5 + (high + fma(high * high, polynomial(high, series), low))
+    p = fma(estrin_behind_first(r, [c / 2 for c in _EXP2]), r, 0.5)
     return power_within(x, (-1080.0, 1025.0, 1020.0), p, n)
 
 
@@ -179,14 +183,15 @@ def _fast_sum(a: Term, b: Term) -> tuple[Term, Term]:
 def _logarithm(in_one: tuple[float, float], in_n: tuple[float, float]) -> Callable[..., Term]:
     """log(x) times a number `in_one`, of which `in_n` is the product with log(2)."""
 
+    series = [c * in_one[0] for c in SERIES_64]
+
     def logarithm(x: Term, lift: Term | None) -> Term:
-        n, f, minus_s, of_s = log64_parts(x, lift, SERIES_64)
-        rest = minus_s * of_s
+        n, f, minus_s = quotient64(x, lift)
         product = f * in_one[0]
-        low = fma(f, in_one[0], -1.0 * product)
+        low = fma(f, in_one[1], fma(f, in_one[0], -1.0 * product))
         total, off = _fast_sum(n * in_n[0], product)
-        low = fma(rest, in_one[0], fma(f, in_one[1], fma(n, in_n[1], low)))
-        return total + (off + low)
+        low = off + (fma(n, in_n[1], low) if in_n[1] else low)
+        return total + rest64(product, minus_s, series, low)
 
     return lambda dtype, x: usually_normal(x, logarithm)
 
@@ -196,8 +201,8 @@ def _log1p(dtype: DType, x: Term) -> Term:
     u = 1.0 + x
     of_x = u - 1.0
     c = (1.0 - (u - of_x)) + (x - of_x)
-    n, f, minus_s, rest = log64_parts(u, None, SERIES_64)
-    low = fma(n, _LN2[1], fma(minus_s, rest, c * _inverse(u, minus_s)))
+    n, f, minus_s = quotient64(u, None)
+    low = rest64(f, minus_s, SERIES_64, fma(n, _LN2[1], c * _inverse(u, minus_s)))
     found = fma(n, _LN2[0], f + low)
     # -0.0 is its own logarithm. All others have the sign of x anyway.
     usual = from_bits(bits(found) | (bits(x) & x.dtype.format.sign))
