@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 
-from ..records import dataclass
+from ..records import dataclass, replace
 from .facts.accesses import MemoryAccess
 from .facts.facts import StatementFacts
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from math import ceil
 
@@ -13,7 +12,7 @@ from ..garbage import uncollected
 from ..lang.errors.errors import LanguageTypeError, ScheduleError
 from ..lang.program.program import Args
 from ..poly.schedule.schedule import Outputs, Schedule
-from ..records import dataclass
+from ..records import dataclass, replace
 from ..targets.facts import machine
 from ..targets.target import Target
 from .decided import Partial, Refusals, Refused

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
+from ..records import replace
 from ..targets.target import Target
 from .effort import Effort
 from .facts.facts import StatementFacts

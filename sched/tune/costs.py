@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from math import inf
 from types import MappingProxyType
 
+from ..records import replace
 from .alike import Alike, alike, kept
 from .candidates import Candidates
 from .cost import Cost
@@ -141,10 +141,12 @@ class CostsAt:
 
     def of(self, nest: Nest) -> Cost:
         """What a nest costs."""
-        key = nest.plan.template, nest.plan.knobs
+        return self._of(nest, _key(nest))
+
+    def _of(self, nest: Nest, key: Key) -> Cost:
         found = self.known.costs.get(key)
         if found is None:
-            found = self.known.costs[key] = self._found(nest)
+            found = self.known.costs[key] = self._found(nest, key)
             self.known.begun.pop(key, None)
         return found
 
@@ -160,26 +162,26 @@ class CostsAt:
         """
         best: dict[object, tuple[float, int]] = {}
         limit = inf
-        for least, k in sorted([(self._least(n), k) for k, n in enumerate(nests)]):
+        keys = [_key(n) for n in nests]
+        for least, k in sorted([(self._least(n, keys[k]), k) for k, n in enumerate(nests)]):
             if least > limit:
                 break
             of = kind(nests[k])
             if of in best and least > best[of][0]:
                 continue
-            found = self.seconds(nests[k]), k
+            found = self._of(nests[k], keys[k]).seconds, k
             best[of] = min(found, best.get(of, found))
             if len(best) >= most:
                 limit = sorted(best.values())[most - 1][0]
         return [nests[k] for _, k in sorted(best.values())[:most]]
 
-    def _least(self, nest: Nest) -> float:
+    def _least(self, nest: Nest, key: Key) -> float:
         """What a nest takes at least."""
-        found = self.known.costs.get((nest.plan.template, nest.plan.knobs))
-        return self.model.least(*self._begun(nest)) if found is None else found.seconds
+        found = self.known.costs.get(key)
+        return self.model.least(*self._begun(nest, key)) if found is None else found.seconds
 
-    def _begun(self, nest: Nest) -> tuple[Work, float]:
+    def _begun(self, nest: Nest, key: Key) -> tuple[Work, float]:
         """What the model is told of a nest, and what computing takes."""
-        key = nest.plan.template, nest.plan.knobs
         found = self.known.begun.get(key)
         if found is None:
             work = self._site_of(nest).work(nest)
@@ -197,13 +199,18 @@ class CostsAt:
         self._site = self._site or Site(s, spot, self.stored, self.accesses)
         return self._site
 
-    def _found(self, nest: Nest) -> Cost:
-        found = self.model.cost(*self._begun(nest))
+    def _found(self, nest: Nest, key: Key) -> Cost:
+        found = self.model.cost(*self._begun(nest, key))
         if nest.block is not None and nest.block.near is not None:
             near = self._site_of(nest).work(nest.block.near)
             found = found.plus(self.model.cost(near), nest.block.share)
         longer = (UNEVEN if self.spot.uneven else 1.0) * (SKEWED if nest.skew else 1.0)
         return replace(found, compute=longer * found.compute) if longer > 1 else found
+
+
+def _key(nest: Nest) -> Key:
+    """All that tells a nest from others of a statement at a place."""
+    return nest.plan.template, nest.plan.knobs
 
 
 def _content(s: StatementFacts, is_output: bool, steps: int | None) -> tuple[object, ...]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from ..records import dataclass
+from ..records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -204,10 +204,7 @@ class Traffic:
             sharing: the threads that share the cache: each has a place of its own there for what
                 differs from one of their iterations to the next.
         """
-        depth = len(self.extents)
-        at = 0
-        while at < depth and self._of_all(at, sharing) > level.size:
-            at += 1
+        at = self._first_held(level.size, sharing)
         if at == 0:
             return 0.0
         total = 0.0
@@ -227,6 +224,16 @@ class Traffic:
                 ahead = min(ahead, SIDE_BY_SIDE)
             total += times * once * (moved / level.speed + level.jump / ahead)
         return total
+
+    def _first_held(self, size: float, sharing: Sharing | None) -> int:
+        """The outermost position from which on a cache holds all that loops touch."""
+        for at, own in enumerate(self._sums):
+            if (own if sharing is None else self._of_all(at, sharing)) <= size:
+                return at
+        for at in range(len(self._sums), len(self.extents)):
+            if self._of_all(at, sharing) <= size:
+                return at
+        return len(self.extents)
 
     def _of_all(self, at: int, sharing: Sharing | None) -> float:
         """Bytes that the loops from a position on touch, in all threads."""

@@ -4,9 +4,9 @@ them lie side by side, whatever the extent of the inner one."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ..records import replace
 from .facts.facts import StatementFacts
 from .plan import NestPlan
 

@@ -271,7 +271,7 @@ class Model:
             elif abs(stride) != 1:
                 # Elements between those of a vector are in the vectors of an unrolled loop, if any.
                 each = (1.0 if self._interleaves(work, t, begin) else 2.0) * abs(stride)
-        if any(s is None for s in t.strides[begin:]) and "vector" in work.kinds:
+        if None in t.strides[begin:] and "vector" in work.kinds:
             each = _gather(t, None) * lanes
         count *= prod(together.values())
         return count * each, count

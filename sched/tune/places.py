@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import takewhile
 from math import ceil, prod
 
-from ..records import dataclass
+from ..records import dataclass, replace
 from .facts.facts import StatementFacts
 from .facts.windows import Window
 from .facts.written_nest import SHORT

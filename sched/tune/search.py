@@ -6,8 +6,8 @@ Nothing is proven here and no code is made; the same facts and the same machine 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 
+from ..records import replace
 from .build_time import allowed, build_seconds
 from .candidates import Candidates
 from .cost import Cost, sums_of

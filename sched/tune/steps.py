@@ -10,10 +10,10 @@ step by step first, and the rest then by tiles: the template `blocks`.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from math import ceil
 from typing import TYPE_CHECKING
 
+from ..records import replace
 from .facts.facts import StatementFacts, main_of
 from .facts.windows import Window
 from .plan import NONE, NestPlan

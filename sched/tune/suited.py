@@ -164,4 +164,4 @@ def plan_of(
 ) -> NestPlan:
     """A plan with a tile: the loop of vectors, lanes, columns, the loop of rows, and how many."""
     knobs = dict(zip(KNOBS, tile, strict=False)) | more
-    return NestPlan(s.name, template, tuple((x, knobs.get(x, 0)) for x in KNOBS))
+    return NestPlan(s.name, template, tuple([(x, knobs.get(x, 0)) for x in KNOBS]))

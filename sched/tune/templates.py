@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import ceil, prod
 from types import MappingProxyType
 
 from ..cached import cached_property
+from ..records import replace
 from .alike import alike
 from .facts.accesses import MemoryAccess
 from .facts.facts import StatementFacts

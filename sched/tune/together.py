@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ..records import replace
 from .decided import Decided, Partial
 from .facts.facts import Facts, StatementFacts, main_of
 from .facts.operations import Varying

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import reduce
 from operator import and_
 
 from ..lang.errors.errors import PolyschedError
 from ..lang.expr.expr import Expr
 from ..lang.nodes.nodes import Size
-from ..records import dataclass
+from ..records import dataclass, replace
 from .decided import Partial
 from .effort import BRIEF
 from .facts.facts import Facts

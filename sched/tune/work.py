@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import prod
 
-from ..records import dataclass
+from ..records import dataclass, replace
 from .alike import Alike, Several
 from .facts.accesses import MemoryAccess
 from .facts.facts import StatementFacts

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from itertools import accumulate, pairwise, repeat
 from math import ceil, prod
 
@@ -18,7 +17,7 @@ from ...poly.model.statements import Access, Statement
 from ...poly.sets.intervals import Interval
 from ...poly.sets.linear import coefficient
 from ...poly.sets.simplify import reads_memory
-from ...records import dataclass
+from ...records import dataclass, replace
 from .boxes import Box, Ranges, at_sizes, box_of
 
 

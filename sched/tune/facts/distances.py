@@ -4,7 +4,6 @@ may run in parallel, change places, or be skewed."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations, combinations_with_replacement, takewhile
 from math import ceil
 
@@ -17,7 +16,7 @@ from ...poly.sets.budget import BudgetExceeded, separate_budget
 from ...poly.sets.isl import Map, Set, isl, val
 from ...poly.sets.memo import Same
 from ...poly.tree.times import ScheduledStage, meeting, scheduled_stages
-from ...records import dataclass
+from ...records import dataclass, replace
 
 _SET = isl.dim_type.set
 
