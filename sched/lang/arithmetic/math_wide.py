@@ -22,6 +22,7 @@ from .math_log import (
     SQRT_HALF_64,
     is_outside,
     log64,
+    log64_parts,
     quotient64,
     rest64,
     usually_normal,
@@ -201,8 +202,8 @@ def _log1p(dtype: DType, x: Term) -> Term:
     u = 1.0 + x
     of_x = u - 1.0
     c = (1.0 - (u - of_x)) + (x - of_x)
-    n, f, minus_s = quotient64(u, None)
-    low = rest64(f, minus_s, SERIES_64, fma(n, _LN2[1], c * _inverse(u, minus_s)))
+    n, f, minus_s, rest = log64_parts(u, None, SERIES_64)
+    low = fma(n, _LN2[1], fma(minus_s, rest, c * _inverse(u, minus_s)))
     found = fma(n, _LN2[0], f + low)
     # -0.0 is its own logarithm. All others have the sign of x anyway.
     usual = from_bits(bits(found) | (bits(x) & x.dtype.format.sign))
