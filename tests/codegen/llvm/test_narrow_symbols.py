@@ -37,13 +37,10 @@ def needed(target: str, lanes: int, *values: ps.Expr) -> set[str]:
             s[f].vectorize(i, lanes)
     machine = target_of(target)
     text = emit_module(passed(build(s.loop_program), Log()), machine)
-    files = objects_of(object_code(text, machine))
-    return {name for code in files for name in undefined(code) if name not in MEMORY | halves(text)}
-
-
-def halves(text: str) -> set[str]:
-    """The functions that the module defines, which one half of its code calls in the other."""
-    return set(re.findall(r'^define [^@]*@"?([\w.]+)', text, re.MULTILINE))
+    # One half of the code may call functions of the other one.
+    own = set(re.findall(r'^define [^@]*@"?([\w.]+)', text, re.MULTILINE))
+    names = {x for code in objects_of(object_code(text, machine)) for x in undefined(code)}
+    return names - own - MEMORY
 
 
 @TYPES
