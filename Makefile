@@ -1,7 +1,7 @@
 # Every target makes .venv when it is missing and installs what it needs into it, once: the stamps
 # .venv/.installed-* remember. All it takes is Python 3.11 or newer, pip and make.
 
-PYTHON  ?= python3
+PYTHON  ?= $(or $(shell .ci/python),python3)
 WORKERS ?= 2
 ARGS    ?=
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -57,6 +58,49 @@ def test_what_cannot_run_is_left_out_and_said(tmp_path: Path) -> None:
     assert {x.stderr for x in found} == {
         "no test-v3: this is no x86-64\nno test-one-core: taskset is missing\n"
     }
+
+
+# the Python of .venv ------------------------------------------------------------------------------
+VERSION = "python{}.{}".format(*sys.version_info)
+
+
+def chosen(options: str, system: Path) -> str:
+    """What `.ci/python` chooses where this Python was configured with some options, and the
+    system's is in a directory."""
+    return runpy.run_path(str(ROOT / ".ci" / "python"))["chosen"](str(system), options)
+
+
+def system(folder: Path, lines: str) -> Path:
+    """A directory with a Python that is a script."""
+    file = folder / VERSION
+    file.write_text(f"#!/bin/sh\n{lines}\n")
+    file.chmod(0o755)
+    return folder
+
+
+def test_a_python_without_optimisations_gives_way_to_that_of_the_system(tmp_path: Path) -> None:
+    found = system(tmp_path, "exit 0")
+    assert chosen("'--enable-shared'", found) == str(tmp_path / VERSION)
+    assert chosen("'--enable-optimizations' '--with-lto'", found) == "python3"
+
+
+@pytest.mark.parametrize("lines", ["exit 1", None])
+def test_it_stays_where_the_system_has_none_that_makes_environments(
+    lines: str | None, tmp_path: Path
+) -> None:
+    found = tmp_path if lines is None else system(tmp_path, lines)
+    assert chosen("'--enable-shared'", found) == "python3"
+
+
+def test_it_stays_where_it_is_the_system_s(tmp_path: Path) -> None:
+    (tmp_path / VERSION).symlink_to(sys.executable)
+    assert chosen("'--enable-shared'", tmp_path) == "python3"
+
+
+def test_what_is_chosen_runs() -> None:
+    said = subprocess.run([ROOT / ".ci" / "python"], capture_output=True, text=True, check=True)
+    asked = [said.stdout.strip(), "-c", "import sys; print(sys.version_info >= (3, 11))"]
+    assert subprocess.run(asked, capture_output=True, text=True, check=True).stdout == "True\n"
 
 
 def test_the_makefile_names_what_the_package_has(monkeypatch: pytest.MonkeyPatch) -> None:
