@@ -159,8 +159,8 @@ kernel = s.compile()
     ("script", "entries"),
     [
         pytest.param(AS_WRITTEN, 4, id="product"),
-        pytest.param(CALLED, 6, id="bare"),
-        pytest.param(SIXTY, 4, id="sixty"),
+        pytest.param(CALLED, 6, id="bare", marks=pytest.mark.slow),
+        pytest.param(SIXTY, 4, id="sixty", marks=pytest.mark.slow),
     ],
 )
 def test_a_second_process_opens_few_entries(script: str, entries: int) -> None:

@@ -83,7 +83,7 @@ def test_a_step_that_is_behind_touches_more() -> None:
     assert many > 1.4 * few
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_tiles_of_steps_have_the_same_bits(threads: int) -> None:
     program = jacobi_2d(ps.float64)
     sizes = {"n": 4000, "m": 4000, "T": 100}
@@ -157,7 +157,7 @@ def _lu(n: int) -> np.ndarray[Any, Any]:
 @pytest.mark.parametrize(
     "program", [lu_right_looking, pytest.param(cholesky_right_looking, marks=pytest.mark.slow)]
 )
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_blocks_of_pivots_have_the_same_bits(program: Callable[[], ps.InOut], threads: int) -> None:
     A = program()
     s = ps.Schedule.auto(A, sizes={"n": 1000}, threads=threads, target=V3)

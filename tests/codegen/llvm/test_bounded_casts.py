@@ -56,7 +56,7 @@ def results(x: ps.Input) -> list[ps.Func]:
 
 
 @pytest.mark.parametrize("dtype", [ps.float32, ps.float64])
-@pytest.mark.parametrize("target", [None, "x86-64-v3"])
+@pytest.mark.parametrize("target", [None, pytest.param("x86-64-v3", marks=pytest.mark.slow)])
 def test_they_are_as_they_are_written(dtype: ps.DType, target: str | None) -> None:
     x = ps.Input("x", dtype, (n,))
     outputs = results(x)

@@ -138,7 +138,7 @@ LONG: dict[str, Callable[[], ps.Expr]] = {
 
 
 @X86
-@pytest.mark.parametrize("target", ["v3", "v4"])
+@pytest.mark.parametrize("target", [pytest.param("v3", marks=pytest.mark.slow), "v4"])
 def test_only_nans_that_bfloat16_has_not_are_looked_for(target: str) -> None:
     def looks(value: ps.Expr) -> bool:
         asm = schedule(value, 32, target).compile().asm
