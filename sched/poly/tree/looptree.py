@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Loop:
-    """A loop; `span` is the line that made it. What stands in it is listed once: a directive leaves
-    most loops of a tree as they are."""
+    """A loop; `span` is the line that made it. What stands in an outermost one is listed once: a
+    directive leaves most nests of a tree as they are, and changes all loops around its stages."""
 
     name: str
     body: tuple[Tree, ...]
@@ -314,7 +314,7 @@ def _nodes(tree: Tree) -> list[tuple[Path, Tree]]:
     while waiting:
         path, node = here = waiting.pop()
         found.append(here)
-        if isinstance(node, Loop) and node is not tree:
+        if isinstance(node, Loop) and not isinstance(tree, Loop):
             found += [((*path, *inside), x) for inside, x in node.below]
         elif not isinstance(node, Stage):
             below = [((*path, (k, child)), child) for k, child in enumerate(node.body)]
