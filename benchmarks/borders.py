@@ -5,8 +5,9 @@
 
 There is a line for each type, way of tiling and tail. First come columns beyond the last full tile:
 1, a vector less one, a vector, a tile less one; then rows: 1, and a tile less one. 1.0 is what a
-full row or column of tiles takes. One thread; the best of many calls. `shift` and `pad` are not
-there: they are refused where a tile adds to an output, twice or beyond its end.
+full row or column of tiles takes. Products of narrow types add up in 32 bits. One thread; the best
+of many calls. `shift` and `pad` are not there: they are refused where a tile adds to an output,
+twice or beyond its end.
 """
 
 from __future__ import annotations
@@ -25,25 +26,35 @@ import polysched as ps
 TILES = 8  # full ones, along both axes
 DEPTH = 480
 TRIES = 25
+TYPES = (
+    (ps.float32, ps.float32),
+    (ps.float64, ps.float64),
+    (ps.float16, ps.float32),
+    (ps.bfloat16, ps.float32),
+    (ps.int16, ps.int32),
+    (ps.uint8, ps.int32),
+)
+"""Of the operands, and of what adds up."""
 WAYS = ("accumulate_at", "accumulate_at, stage", "compute_at", "no accumulator")
 TAILS = ("auto", "guard", "mask")
 
 
-def scheduled(dtype: Any, way: str, tail: str) -> ps.Schedule:
-    """A product of matrices in tiles of registers."""
+def scheduled(dtype: Any, total: Any, way: str, tail: str) -> ps.Schedule:
+    """A product of matrices in tiles of registers, which adds up in a type of its own."""
     n, m, l, width = ps.sizes("n m l width")
     i, j, k = *ps.vars("i j"), ps.RVar("k", 0, l)
     # Rows of B are as long for all borders: where vectors cross lines of the cache, and which of
     # its sets they take, is the same.
     A, B = ps.Input("A", dtype, (n, l)), ps.Input("B", dtype, (l, width))
-    C = ps.Func("C", (n, m))
+    C = ps.Func("C", (n, m), dtype=total)
     ps.require(width >= m, "B has all columns of C", C)
     C[i, j] = 0
-    C[i, j] += A[i, k] * B[k, j]
+    C[i, j] += ps.cast(total, A[i, k]) * ps.cast(total, B[k, j])
     s = ps.Schedule(C)
     u = s[C].update(0)
-    u.split("i", ps.tile_rows, names=("io", "ii"), tail=tail)
-    u.split("j", ps.tile_columns, names=("jo", "ji"), tail=tail)
+    rows, columns = s.target.tile(total)
+    u.split("i", rows, names=("io", "ii"), tail=tail)
+    u.split("j", columns, names=("jo", "ji"), tail=tail)
     u.reorder("jo", "io", "k", "ii", "ji")
     if way == "compute_at":
         s["C"].compute_at(u, "io").vectorize("j", ps.native).unroll("j").unroll("i")
@@ -56,19 +67,19 @@ def scheduled(dtype: Any, way: str, tail: str) -> ps.Schedule:
     return s
 
 
-def costs(s: ps.Schedule, dtype: Any) -> Iterator[float]:
+def costs(s: ps.Schedule, dtype: Any, total: Any) -> Iterator[float]:
     """Of each border, in full tiles."""
     kernel = s.compile()
-    rows, columns = s.target.tile(dtype)
-    lanes = s.target.lanes(dtype)
+    rows, columns = s.target.tile(total)
+    lanes = s.target.lanes(total)
     n, m = TILES * rows, TILES * columns
     sizes = [(n, m + x) for x in (0, 1, lanes - 1, lanes, columns - 1)]
     sizes += [(n + x, m) for x in (1, rows - 1)]
     # All have their operands at the same places of memory, or these would make the difference.
     rng = np.random.default_rng(0)
-    a = rng.random((n + rows, DEPTH)).astype(dtype.numpy)
-    b = rng.random((DEPTH, m + columns)).astype(dtype.numpy)
-    out = np.empty((n + rows) * (m + columns), dtype.numpy)
+    a = rng.integers(0, 9, (n + rows, DEPTH)).astype(dtype.numpy)
+    b = rng.integers(0, 9, (DEPTH, m + columns)).astype(dtype.numpy)
+    out = np.empty((n + rows) * (m + columns), total.numpy)
     calls = []
     for height, width in sizes:
         c = out[: height * width].reshape(height, width)
@@ -95,8 +106,8 @@ def main() -> None:
     ps.set_num_threads(1)
     print(f"{ps.machine().target.name}: a border in full tiles")
     print(f"{'':44}" + "".join(f"{x:>8}" for x in ("1", "v - 1", "v", "c - 1", "1 row", "r - 1")))
-    for dtype, way, tail in product((ps.float32, ps.float64), WAYS, TAILS):
-        found = costs(scheduled(dtype, way, tail), dtype)
+    for (dtype, total), way, tail in product(TYPES, WAYS, TAILS):
+        found = costs(scheduled(dtype, total, way, tail), dtype, total)
         print(f"{f'{dtype.name}, {way}, {tail}':44}" + "".join(f"{x:8.1f}" for x in found))
 
 

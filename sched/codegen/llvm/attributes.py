@@ -5,10 +5,15 @@ from __future__ import annotations
 from ...targets.target import Target
 
 
-def machine_attributes(target: Target) -> str:
-    """The processor whose instructions a function may use, and the one that it is tuned for."""
+def machine_attributes(target: Target, more: str = "") -> str:
+    """The processor whose instructions a function may use, and the one that it is tuned for.
+
+    Args:
+        more: a feature of LLVM's that the function has, or has not, beside those of the target.
+    """
     tune = f' "tune-cpu"="{target.tune}"' if target.tune else ""
-    return f'"target-cpu"="{target.cpu}" "target-features"="{target.feature_text}"{tune}'
+    features = ",".join(x for x in (target.feature_text, more) if x)
+    return f'"target-cpu"="{target.cpu}" "target-features"="{features}"{tune}'
 
 
 def stack_alignment(target: Target) -> str:

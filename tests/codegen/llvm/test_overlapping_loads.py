@@ -70,6 +70,7 @@ def test_a_register_is_widened_once() -> None:
 def test_a_register_is_rounded_where_it_is_stored(target: str, lanes: int) -> None:
     """And no two of them are put together before."""
     asm = filtered((0,), lanes, target=target).compile().asm
+    asm = asm.partition("\nload.bytes:")[0]  # behind it is what loads and stores parts of vectors
     rounded = [line for line in asm.splitlines() if "vcvtps2ph" in line]
     assert any("(%" in line for line in rounded)
     assert "vinsertf64x4" not in asm

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from codegen.llvm.harness import add, buffer, load, lt, module, mul, node, op, run, size
 
+import polysched as ps
 from polysched.codegen.ir import ir
 from polysched.codegen.llvm.functions import emit_module
 from polysched.lang.nodes.dtypes import DType, bool_, float32, int8, int16, uint8, uint16
@@ -28,9 +29,27 @@ def copied(dtype: DType, lanes: int, guard: Node, backwards: bool = False) -> ir
     return module([x, out], [n], stores)
 
 
+def product_of_bytes() -> ps.Kernel:
+    """In tiles of registers: sums stand in them while parts of rows are loaded."""
+    rows, columns, terms = ps.sizes("n m l")
+    i, j, k = *ps.vars("i j"), ps.RVar("k", 0, terms)
+    a, b = ps.Input("a", ps.uint8, (rows, terms)), ps.Input("b", ps.uint8, (terms, columns))
+    f = ps.Func("f", (rows, columns), ps.int32)
+    f[i, j] = 0
+    f[i, j] += ps.cast(ps.int32, a[i, k]) * ps.cast(ps.int32, b[k, j])
+    s = ps.Schedule(f).for_target(TARGET)
+    u = s[f].update(0)
+    u.tile("i", "j", 3, 16)
+    u.reorder("jo", "io", "k", "ii", "ji").accumulate_at("io")
+    u.vectorize("ji", 16).unroll("ii")
+    return s.compile()
+
+
 @pytest.mark.parametrize("backwards", [False, True], ids=["forwards", "backwards"])
 @pytest.mark.parametrize("first", [True, False], ids=["first", "last"])
-@pytest.mark.parametrize(("dtype", "lanes"), [(uint8, 32), (int8, 8), (uint16, 16), (bool_, 16)])
+@pytest.mark.parametrize(
+    ("dtype", "lanes"), [(uint8, 32), (int8, 8), (uint16, 16), (bool_, 16), (uint8, 64), (int8, 12)]
+)
 def test_each_number_of_lanes(dtype: DType, lanes: int, first: bool, backwards: bool) -> None:
     condition = lt if first else (lambda a, b: op("ge", a, b, dtype=bool_))
     for end in (*range(-1, lanes + 2),):
@@ -41,6 +60,16 @@ def test_each_number_of_lanes(dtype: DType, lanes: int, first: bool, backwards: 
         holds = (np.arange(lanes) < end) == first
         holds = holds[::-1] if backwards else holds
         assert out.tolist() == np.where(holds, given, 0).astype(dtype.numpy).tolist(), end
+
+
+def test_sums_stay_in_registers_where_parts_are_loaded() -> None:
+    """What loads a part clears no half of a register, and nobody saves all of them around it."""
+    kernel = product_of_bytes()
+    a, b = (np.arange(n * m).reshape(n, m).astype("uint8") for n, m in ((7, 21), (21, 29)))
+    wanted = a.astype(int) @ b.astype(int)
+    assert np.array_equal(kernel(a, b), wanted)
+    inside = kernel.asm.partition("\nload.bytes:")[2].partition("\npolysched.")[0]
+    assert "vzeroupper" not in inside or not X86
 
 
 def test_no_lane_is_taken_by_itself() -> None:
