@@ -1,9 +1,9 @@
-"""Powers of two, and logarithms of float32."""
+"""Powers, hyperbolic functions and logarithms of float32."""
 
 from __future__ import annotations
 
 import numpy as np
-from mpmath import log, mpf, sqrt
+from mpmath import cosh, exp, expm1, log, mpf, sinh, sqrt
 from remez import Fit
 
 #: A weight that is zero somewhere, or nearly so, has no alternating errors there to exchange.
@@ -35,7 +35,36 @@ def _logarithm(unit: mpf, count: int = 9) -> Fit:
     )
 
 
+_HALF_LN2 = log(mpf(2)) / 2 * mpf("1.0001")
+
+
 FITS = {
+    # c of e**r - 1 = r + r**2 (c[0] + c[1] r + ...); the first one is 1/2.
+    "expm1, float32": Fit(
+        lambda r: (exp(r) - 1 - r) / r**2,
+        lambda r: max(abs(r**2 / expm1(r)), _LEAST),
+        -_HALF_LN2,
+        _HALF_LN2,
+        6,
+        np.float32,
+        stepwise=False,
+    ),
+    "sinh, float32": Fit(
+        lambda u: (sinh(sqrt(u)) / sqrt(u) - 1) / u,
+        lambda u: sqrt(u) * u / sinh(sqrt(u)),
+        0,
+        _HALF_LN2**2,
+        3,
+        np.float32,
+    ),
+    "cosh, float32": Fit(
+        lambda u: (cosh(sqrt(u)) - 1) / u,
+        lambda u: u / cosh(sqrt(u)),
+        0,
+        _HALF_LN2**2,
+        3,
+        np.float32,
+    ),
     "exp2, float32": _power_of_2(6, np.float32),
     "exp2, float64": _power_of_2(11, np.float64),
     "log, float32": _logarithm(mpf(1)),

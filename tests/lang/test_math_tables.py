@@ -15,6 +15,7 @@ from polysched.lang.arithmetic import (
     math_inverse_tables as tables,
     math_pow,
     math_single,
+    math_single_powers,
     math_trig,
     math_wide,
 )
@@ -31,6 +32,9 @@ KNOWN = {
     "arcsinh, float32": tables.ARCSINH,
     "log2, float32": math_single._SERIES_2,
     "exp2, float64": math_wide._EXP2,
+    "expm1, float32": (0.5, *math_single_powers._EXPM1),
+    "sinh, float32": math_single_powers._SINH,
+    "cosh, float32": math_single_powers._COSH,
     "cbrt": tables.CUBE_ROOT,
     "fast_exp, float32": math_fast._EXP[float32],
     "fast_exp2, float32": math_fast._EXP2[float32],

@@ -1,8 +1,9 @@
 """exp2, expm1, sinh, cosh, log2, log10, log1p and hypot, computed in float64.
 
-Of float32 expm1, sinh, cosh and hypot take fewer coefficients and round once, at the end: numbers
-of float32, denormals too, are normal numbers there, and so are all results. The others of float32
-are in `math_single`. Of float64 the parts that decide the error are sums of two numbers.
+Those of float32 are in `math_single` and `math_single_powers`. Where arguments are large or small,
+expm1, sinh, cosh and hypot of float32 take these formulas, with fewer coefficients, and round once,
+at the end: numbers of float32, denormals too, are normal numbers there. Of float64 the parts that
+decide the error are sums of two numbers.
 
 The coefficients are Taylor's where they are written as fractions, and otherwise those of `exp`
 and `log`.
@@ -14,7 +15,7 @@ from collections.abc import Callable
 from math import factorial, inf
 
 from ..nodes.dtypes import DType, float32, float64
-from . import math_single
+from . import math_single, math_single_powers
 from .math_exp import exp_coefficients, power_within
 from .math_log import (
     ONE_64,
@@ -235,16 +236,22 @@ def _hypot(dtype: DType, x: Term, y: Term) -> Term:
 def _by_type(single: Function, of: Callable[..., Term]) -> Function:
     """A function of float32 by a formula of its own, and of float64."""
     formulas = {float32: single, float64: in_float64(of)}
-    return lambda x: for_type(formulas, x.dtype)(x)
+    return lambda *x: for_type(formulas, x[0].dtype)(*x)
+
+
+def _by_branch(single: Function, of: Callable[..., Term]) -> Function:
+    """The same, where that of float32 takes the wider one for arguments that are rare."""
+    wide = in_float64(of)
+    return _by_type(lambda *x: single(*x, wide), of)
 
 
 FUNCTIONS: dict[str, Function] = {
     "exp2": _by_type(math_single.exp2, _exp2),
-    "expm1": in_float64(_expm1),
-    "sinh": in_float64(_sinh),
-    "cosh": in_float64(_cosh),
+    "expm1": _by_branch(math_single_powers.expm1, _expm1),
+    "sinh": _by_branch(math_single_powers.sinh, _sinh),
+    "cosh": _by_branch(math_single_powers.cosh, _cosh),
     "log2": _by_type(math_single.log2, _logarithm(_LOG2_E, (1.0, 0.0))),
     "log10": _by_type(math_single.log10, _logarithm(_LOG10_E, _LOG10_2)),
     "log1p": _by_type(math_single.log1p, _log1p),
-    "hypot": in_float64(_hypot),
+    "hypot": _by_branch(math_single_powers.hypot, _hypot),
 }
