@@ -22,19 +22,33 @@ def _power_of_2(count: int, dtype: type) -> Fit:
     )
 
 
-def _logarithm(unit: mpf, count: int = 9) -> Fit:
-    """c of unit log(1 + f) = unit f + f**2 (c[0] + c[1] f + ...)."""
+def _logarithm(low: mpf, high: mpf, count: int, stepwise: bool) -> Fit:
+    """c of log(1 + f) = f + f**2 (c[0] + c[1] f + ...)."""
     return Fit(
-        lambda f: (log(1 + f) - f) * unit / f**2,
-        lambda f: max(abs(f**2 / (log(1 + f) * unit)), _LEAST),
-        sqrt(mpf(1) / 2) - 1,
-        sqrt(mpf(2)) - 1,
+        lambda f: (log(1 + f) - f) / f**2,
+        lambda f: max(abs(f**2 / log(1 + f)), _LEAST),
+        low,
+        high,
         count,
         np.float32,
-        stepwise=False,
+        stepwise,
     )
 
 
+def _logarithm_of(base: int, factor: float) -> Fit:
+    """c of the logarithm of 1 + f = f (factor + c[0] + c[1] f + ...)."""
+    unit = log(mpf(base))
+    return Fit(
+        lambda f: log(1 + f) / unit / f - factor if f else 1 / unit - factor,
+        lambda f: f * unit / log(1 + f) if f else unit,
+        *_ROOTS,
+        10,
+        np.float32,
+    )
+
+
+#: What lies between the roots of 1/2 and 2, less 1.
+_ROOTS = sqrt(mpf(1) / 2) - 1, sqrt(mpf(2)) - 1
 _HALF_LN2 = log(mpf(2)) / 2 * mpf("1.0001")
 
 
@@ -67,7 +81,8 @@ FITS = {
     ),
     "exp2, float32": _power_of_2(6, np.float32),
     "exp2, float64": _power_of_2(11, np.float64),
-    "log, float32": _logarithm(mpf(1)),
-    "log2, float32": _logarithm(1 / log(mpf(2)), 10),
-    "log10, float32": _logarithm(1 / log(mpf(10))),
+    "log, float32": _logarithm(*_ROOTS, 9, stepwise=False),
+    "log1p, float32": _logarithm(mpf(-1) / 4, mpf(1) / 2, 10, stepwise=True),
+    "log2, float32": _logarithm_of(2, 1.453125),
+    "log10, float32": _logarithm_of(10, 0.421875),
 }

@@ -31,6 +31,8 @@ KNOWN = {
     "arctanh, float32": tables.ARCTANH[float32],
     "arcsinh, float32": tables.ARCSINH,
     "log2, float32": math_single._SERIES_2,
+    "log10, float32": math_single._SERIES_10,
+    "log1p, float32": math_single._SERIES_1P,
     "exp2, float64": math_wide._EXP2,
     "expm1, float32": (0.5, *math_single_powers._EXPM1),
     "sinh, float32": math_single_powers._SINH,

@@ -35,6 +35,8 @@ SERIES_32 = (
 )  # fmt: skip
 _LN2_32 = 0.6931471824645996
 SQRT_HALF_32 = 0x3F3504F3
+#: The next one: so log2(1 + f) is not below -1/2, nor beyond 1/2.
+ABOVE_SQRT_HALF_32 = 0x3F3504F4
 #: 2**23 n times it is n.
 UNIT_32 = 2.0**-23
 
@@ -86,15 +88,19 @@ def with_limits(x: Term, found: Term) -> Term:
     return select(x > 0.0, above, select(x.equals(0.0), constant(-inf, x.dtype), nan))
 
 
-def log32_parts(x: Term, lift: Term | None) -> tuple[Term, Term]:
-    """2**23 n and f, where x = 2**(n - lift) (1 + f) is a normal float32 and f is exact."""
-    exponent = (bits(x) - SQRT_HALF_32) & 0xFF800000
+def log32_parts(x: Term, lift: Term | None, least: int = SQRT_HALF_32) -> tuple[Term, Term]:
+    """2**23 n and f, where x = 2**(n - lift) (1 + f) is a normal float32 and f is exact.
+
+    Args:
+        least: the bits of the least 1 + f.
+    """
+    exponent = (bits(x) - least) & 0xFF800000
     f = from_bits(bits(x) - exponent) - 1.0
     scaled = cast(cast(exponent, int32), float32)
     return scaled if lift is None else fma(lift, 1 / UNIT_32, scaled), f
 
 
-def _log32(x: Term, lift: Term | None) -> Term:
+def log32(x: Term, lift: Term | None) -> Term:
     """log(1 + f) = f + f**2 (c[0] + c[1] f + ...)."""
     scaled, f = log32_parts(x, lift)
     return fma(scaled, _LN2_32 * UNIT_32, fma(f * f, polynomial(f, SERIES_32), f))
@@ -152,4 +158,4 @@ def rest64(f: Term, minus_s: Term, series: Sequence[float], more: Term) -> Term:
     return fma(minus_s * square, estrin(square, series), fma(minus_s, f, more))
 
 
-_FINITE = {float32: _log32, float64: log64}
+_FINITE = {float32: log32, float64: log64}
