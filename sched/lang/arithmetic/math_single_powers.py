@@ -116,7 +116,11 @@ def hypot(x: Term, y: Term, wide: Wide) -> Term:
     total = fma(x, x, square)
     root = apply("sqrt", total)
     missing = fma(-1.0 * root, root, total) + low
-    inverse = from_bits(_HALF_INVERSE - bits(root))
     is_zero = apply("eq", (bits(x) | bits(y)) << 1, 0)
     rare = apply("and", is_outside(total, _LEAST_SQUARE, _END_SQUARE), apply("not", is_zero))
-    return rarely(rare, wide(x, y), fma(missing, inverse, root))
+    return rarely(rare, wide(x, y), fma(missing, half_inverse(root), root))
+
+
+def half_inverse(x: Term) -> Term:
+    """1 / (2 x) for normal numbers above zero, off by 5%; a large number for 0."""
+    return from_bits(_HALF_INVERSE - bits(x))
