@@ -1,9 +1,9 @@
-"""Powers, hyperbolic functions and logarithms of float32."""
+"""Powers, hyperbolic functions and logarithms of float32, and some of float64."""
 
 from __future__ import annotations
 
 import numpy as np
-from mpmath import cosh, exp, expm1, log, mpf, sinh, sqrt
+from mpmath import atanh, cosh, exp, expm1, log, mpf, sinh, sqrt
 from remez import Fit
 
 #: A weight that is zero somewhere, or nearly so, has no alternating errors there to exchange.
@@ -83,6 +83,14 @@ FITS = {
     "exp2, float64": _power_of_2(11, np.float64),
     "log, float32": _logarithm(*_ROOTS, 9, stepwise=False),
     "log1p, float32": _logarithm(mpf(-1) / 4, mpf(1) / 2, 10, stepwise=True),
+    # c of log(1 + f) = 2 s + s**3 (c[0] + c[1] s**2 + ...), s = f / (2 + f) up to 1/5.
+    "log1p, float64": Fit(
+        lambda z: (2 * atanh(sqrt(z)) / sqrt(z) - 2) / z,
+        lambda z: sqrt(z) * z / (2 * atanh(sqrt(z))),
+        0,
+        mpf(1) / 25,
+        8,
+    ),
     "log2, float32": _logarithm_of(2, 1.453125),
     "log10, float32": _logarithm_of(10, 0.421875),
 }

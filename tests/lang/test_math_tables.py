@@ -33,6 +33,7 @@ KNOWN = {
     "log2, float32": math_single._SERIES_2,
     "log10, float32": math_single._SERIES_10,
     "log1p, float32": math_single._SERIES_1P,
+    "log1p, float64": tuple(-c for c in math_wide._SERIES_1P),
     "exp2, float64": math_wide._EXP2,
     "expm1, float32": (0.5, *math_single_powers._EXPM1),
     "sinh, float32": math_single_powers._SINH,

@@ -47,7 +47,7 @@ SERIES_64 = (
 _LN2_64 = (0.6931471805599453, 2.3190468138462996e-17)
 SQRT_HALF_64 = 0x3FE6A09E667F3BCD
 ONE_64 = 0x3FF0000000000000
-_TWO_52 = 0x4330000000000000
+TWO_52 = 0x4330000000000000
 _SIGNED = {float32: int32, float64: int64}
 
 #: A logarithm of a normal number above zero, and of what its exponent has been made more by,
@@ -143,7 +143,7 @@ def split64(x: Term, lift: Term | None) -> tuple[Term, Term]:
     m = from_bits((shifted & ((1 << mantissa) - 1)) + SQRT_HALF_64)
     # n + bias becomes a float as the lowest bits of 2**52 + n + bias: there is no instruction to
     # convert 64-bit integers before AVX-512.
-    n = from_bits((shifted >> mantissa) | _TWO_52) - (2.0**52 + bias)
+    n = from_bits((shifted >> mantissa) | TWO_52) - (2.0**52 + bias)
     return n if lift is None else n + lift, m
 
 

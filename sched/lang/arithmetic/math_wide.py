@@ -20,10 +20,9 @@ from .math_exp import exp_coefficients, power_within
 from .math_log import (
     ONE_64,
     SERIES_64,
-    SQRT_HALF_64,
+    TWO_52,
     is_outside,
     log64,
-    log64_parts,
     quotient64,
     rest64,
     usually_normal,
@@ -62,6 +61,14 @@ _EXP2 = (
     0.0013333558145567491, 0.00015403530478845363, 1.5252734738020837e-05, 1.3215424485916032e-06,
     1.0177656044220719e-07, 7.075616600992557e-09, 4.5193253189536284e-10,
 )  # fmt: skip
+#: c of log(1 + f) = f - s (f - R), s = f / (2 + f), R = -s**2 (c[0] + c[1] s**2 + ...), as those of
+#: `log` but for f up to 1/2.
+_SERIES_1P = (
+    -0.666666666666666, -0.4000000000005666, -0.2857142855583199, -0.22222224296131216,
+    -0.18181665888986687, -0.15391111758381112, -0.13173598443665013, -0.1384307095942239,
+)  # fmt: skip
+#: Just above 3/4 and 3/2, where exponents of 1 + x begin.
+_THREE_QUARTERS = 0x3FE8000000000001
 _EXP = {
     float32: tuple(1 / factorial(k) for k in range(2, 9)),
     float64: exp_coefficients(float64),
@@ -199,23 +206,19 @@ def _logarithm(in_one: tuple[float, float], in_n: tuple[float, float]) -> Callab
 
 
 def _log1p(dtype: DType, x: Term) -> Term:
-    """log(u + c) = log(u) + c / u, where u = 1 + x, and c is what that rounds off."""
+    """n log(2) + log(1 + f), where 1 + x = 2**n (1 + f), n is taken from the rounded 1 + x, and f
+    is exact, as in `math_single.log1p`. All is so written that zeros keep their signs."""
     u = 1.0 + x
-    of_x = u - 1.0
-    c = (1.0 - (u - of_x)) + (x - of_x)
-    n, f, minus_s, rest = log64_parts(u, None, SERIES_64)
-    low = fma(n, _LN2[1], fma(minus_s, rest, c * _inverse(u, minus_s)))
-    found = fma(n, _LN2[0], f + low)
-    # -0.0 is its own logarithm. All others have the sign of x anyway.
-    usual = from_bits(bits(found) | (bits(x) & x.dtype.format.sign))
-    return rarely(is_outside(u, 2.0**-1022, 2.0**1000), with_limits(u, log64(u, None)), usual)
-
-
-def _inverse(u: Term, minus_s: Term) -> Term:
-    """1 / u, nearly, where u = 2**n (1 + f), and the nearer the smaller f is: that of 1 + f is
-    (1 - s) / (1 + s) = 1 - 2 s + 2 s**2 - ..., where s = f / (2 + f)."""
-    power = (bits(u) + (ONE_64 - SQRT_HALF_64)) & 0xFFF0000000000000
-    return polynomial(minus_s, (1.0, 2.0, 2.0, 2.0)) * from_bits(2 * ONE_64 - power)
+    mantissa, bias = dtype.format.mantissa, dtype.format.bias
+    exponent = (_THREE_QUARTERS + (1 << mantissa) - 1 - bits(u)) & 0xFFF0000000000000
+    shifted = exponent + ONE_64
+    power = from_bits(shifted)
+    f = fma(x, power, -1.0 * (1.0 - power))
+    minus_n = from_bits((shifted >> mantissa) | TWO_52) - (2.0**52 + bias)
+    minus_s = f / (-2.0 - f)
+    low = rest64(f, minus_s, _SERIES_1P, minus_n * -_LN2[1])
+    found = fma(minus_n, -_LN2[0], f + low)
+    return rarely(is_outside(u, 2.0**-1022, 2.0**1000), with_limits(u, log64(u, None)), found)
 
 
 # two arguments ------------------------------------------------------------------------------------
