@@ -82,7 +82,7 @@ def test_hypot_at_every_size(dtype: ps.DType) -> None:
     unit = np.minimum(rounded, info.max)
     unit = unit - np.nextafter(unit, dtype.numpy.type(0))
     off = np.where(found == rounded, 0, np.abs(found - true) / unit)
-    assert np.max(off) <= (0.51 if dtype == ps.float32 else 1.25)
+    assert np.max(off) <= (0.88 if dtype == ps.float32 else 1.25)
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)

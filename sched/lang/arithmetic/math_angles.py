@@ -12,12 +12,12 @@ from math import inf
 from ...records import dataclass
 from ..nodes.dtypes import DType, float32, float64
 from .math_inverse_tables import ARCSIN, ARCTAN
+from .math_single_powers import half_inverse
 from .math_sums import fast_two_sum
 from .math_terms import (
     Term,
     absolute,
     apply,
-    at_least,
     at_most,
     bits,
     constant,
@@ -67,36 +67,47 @@ _CONSTANTS: dict[DType, _Constants] = {
 
 
 def arcsin(x: Term) -> Term:
+    dtype = x.dtype
     is_large, s, rest = _parts_of_arcsin(absolute(x))
-    base = _parts_of_pi(x.dtype, is_large, 0.5, 0.0)
-    factor = select(is_large, constant(-2.0, x.dtype), 1.0)
-    return _with_sign(_turned(base, factor * s, factor * rest), x)
+    base = select(is_large, constant(0.5 * for_type(_CONSTANTS, dtype).pi[0], dtype), 0.0)
+    factor = select(is_large, constant(-2.0, dtype), 1.0)
+    return _with_sign(_less_or_more(base, factor, s, rest), x)
 
 
 def arccos(x: Term) -> Term:
     """pi/2 - arcsin(x); above 1/2 twice the arcsine of s, below -1/2 what it lacks to pi."""
     dtype = x.dtype
     is_large, s, rest = _parts_of_arcsin(absolute(x))
-    is_below = x < 0.0
-    base = _either(is_large, _parts_of_pi(dtype, is_below, 1.0, 0.0), _pi(dtype, 0.5))
-    of_large = select(is_below, constant(-2.0, dtype), 2.0)
-    of_small = select(is_below, constant(1.0, dtype), -1.0)
-    factor = select(is_large, of_large, of_small)
-    return _turned(base, factor * s, factor * rest)
+    pi = for_type(_CONSTANTS, dtype).pi[0]
+    base = select(is_large, select(x < 0.0, constant(pi, dtype), 0.0), 0.5 * pi)
+    factor = select(is_large, constant(2.0, dtype), -1.0)
+    factor = from_bits(bits(factor) ^ (bits(x) & dtype.format.sign))
+    return _less_or_more(base, factor, s, rest)
 
 
 def _parts_of_arcsin(a: Term) -> tuple[Term, Term, Term]:
     """Whether a = |x| is above 1/2, and s and arcsin(s) - s. Up to 1/2 s is a; above it is the root
-    of (1 - a) / 2, the sine of half of what a's angle lacks to a right one."""
+    of (1 - a) / 2, the sine of half of what a's angle lacks to a right one. Of float32 the rest has
+    what the root lacks, too."""
     is_large = a > 0.5
     square = select(is_large, fma(a, -0.5, 0.5), a * a)
     root = apply("sqrt", square)
     s = select(is_large, root, a)
-    rest = s * square * polynomial(square, for_type(ARCSIN, a.dtype))
-    if a.dtype == float32:
-        off = fma(-1.0 * root, root, square) * (0.5 / at_least(root, 2.0**-60))
-        rest = rest + select(is_large, off, 0.0)
-    return is_large, s, rest
+    series = polynomial(square, for_type(ARCSIN, a.dtype))
+    if a.dtype != float32:
+        return is_large, s, s * square * series
+    missing = fma(-1.0 * root, root, square)
+    inverse = select(is_large, half_inverse(root), 0.0)
+    return is_large, s, fma(s * square, series, missing * inverse)
+
+
+def _less_or_more(base: Term, factor: Term, s: Term, rest: Term) -> Term:
+    """base + factor (s + rest), where base is the first part of a multiple of pi, and not less than
+    the product with s, which is exact, or 0."""
+    high, low = for_type(_CONSTANTS, s.dtype).pi
+    total = fma(factor, s, base)
+    off = fma(base, low / high, fma(factor, s, base - total))
+    return total + fma(factor, rest, off)
 
 
 def arctan(x: Term) -> Term:

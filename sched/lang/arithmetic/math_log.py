@@ -35,6 +35,8 @@ SERIES_32 = (
 )  # fmt: skip
 _LN2_32 = 0.6931471824645996
 SQRT_HALF_32 = 0x3F3504F3
+#: The next one: so log2(1 + f) is not below -1/2, nor beyond 1/2.
+ABOVE_SQRT_HALF_32 = 0x3F3504F4
 #: 2**23 n times it is n.
 UNIT_32 = 2.0**-23
 
@@ -45,7 +47,7 @@ SERIES_64 = (
 _LN2_64 = (0.6931471805599453, 2.3190468138462996e-17)
 SQRT_HALF_64 = 0x3FE6A09E667F3BCD
 ONE_64 = 0x3FF0000000000000
-_TWO_52 = 0x4330000000000000
+TWO_52 = 0x4330000000000000
 _SIGNED = {float32: int32, float64: int64}
 
 #: A logarithm of a normal number above zero, and of what its exponent has been made more by,
@@ -86,15 +88,19 @@ def with_limits(x: Term, found: Term) -> Term:
     return select(x > 0.0, above, select(x.equals(0.0), constant(-inf, x.dtype), nan))
 
 
-def log32_parts(x: Term, lift: Term | None) -> tuple[Term, Term]:
-    """2**23 n and f, where x = 2**(n - lift) (1 + f) is a normal float32 and f is exact."""
-    exponent = (bits(x) - SQRT_HALF_32) & 0xFF800000
+def log32_parts(x: Term, lift: Term | None, least: int = SQRT_HALF_32) -> tuple[Term, Term]:
+    """2**23 n and f, where x = 2**(n - lift) (1 + f) is a normal float32 and f is exact.
+
+    Args:
+        least: the bits of the least 1 + f.
+    """
+    exponent = (bits(x) - least) & 0xFF800000
     f = from_bits(bits(x) - exponent) - 1.0
     scaled = cast(cast(exponent, int32), float32)
     return scaled if lift is None else fma(lift, 1 / UNIT_32, scaled), f
 
 
-def _log32(x: Term, lift: Term | None) -> Term:
+def log32(x: Term, lift: Term | None) -> Term:
     """log(1 + f) = f + f**2 (c[0] + c[1] f + ...)."""
     scaled, f = log32_parts(x, lift)
     return fma(scaled, _LN2_32 * UNIT_32, fma(f * f, polynomial(f, SERIES_32), f))
@@ -137,7 +143,7 @@ def split64(x: Term, lift: Term | None) -> tuple[Term, Term]:
     m = from_bits((shifted & ((1 << mantissa) - 1)) + SQRT_HALF_64)
     # n + bias becomes a float as the lowest bits of 2**52 + n + bias: there is no instruction to
     # convert 64-bit integers before AVX-512.
-    n = from_bits((shifted >> mantissa) | _TWO_52) - (2.0**52 + bias)
+    n = from_bits((shifted >> mantissa) | TWO_52) - (2.0**52 + bias)
     return n if lift is None else n + lift, m
 
 
@@ -152,4 +158,4 @@ def rest64(f: Term, minus_s: Term, series: Sequence[float], more: Term) -> Term:
     return fma(minus_s * square, estrin(square, series), fma(minus_s, f, more))
 
 
-_FINITE = {float32: _log32, float64: log64}
+_FINITE = {float32: log32, float64: log64}

@@ -212,17 +212,20 @@ def _joined(low: Term | float, high: Term | float, power: Term) -> Term:
     return fma(high if isinstance(high, Term) else constant(high, power.dtype), power, low)
 
 
-#: A chain of that many multiply-adds is not cut in two.
+#: A chain of that many multiply-adds is not cut in two, unless a function says otherwise.
 _SHORT = 9
 
 
-def interleaved(x: Term, coefficients: Sequence[float]) -> Term:
+def interleaved(x: Term, coefficients: Sequence[float], short: int = _SHORT) -> Term:
     """The polynomial as one of even powers and one of odd powers, and so on until they are short.
 
     Each time the chains of operations are half as long, for one product more: for functions of so
     many operations that a machine does not look ahead to the next elements.
+
+    Args:
+        short: so many coefficients are a chain that is not cut in two.
     """
-    if len(coefficients) <= _SHORT:
+    if len(coefficients) <= short:
         return polynomial(x, coefficients)
-    even, odd = (interleaved(x * x, coefficients[k::2]) for k in range(2))
+    even, odd = (interleaved(x * x, coefficients[k::2], short) for k in range(2))
     return fma(odd, x, even)

@@ -1,8 +1,9 @@
 """exp2, expm1, sinh, cosh, log2, log10, log1p and hypot, computed in float64.
 
-Of float32 expm1, sinh, cosh and hypot take fewer coefficients and round once, at the end: numbers
-of float32, denormals too, are normal numbers there, and so are all results. The others of float32
-are in `math_single`. Of float64 the parts that decide the error are sums of two numbers.
+Those of float32 are in `math_single` and `math_single_powers`. Where arguments are large or small,
+expm1, sinh, cosh and hypot of float32 take these formulas, with fewer coefficients, and round once,
+at the end: numbers of float32, denormals too, are normal numbers there. Of float64 the parts that
+decide the error are sums of two numbers.
 
 The coefficients are Taylor's where they are written as fractions, and otherwise those of `exp`
 and `log`.
@@ -14,15 +15,14 @@ from collections.abc import Callable
 from math import factorial, inf
 
 from ..nodes.dtypes import DType, float32, float64
-from . import math_single
+from . import math_single, math_single_powers
 from .math_exp import exp_coefficients, power_within
 from .math_log import (
     ONE_64,
     SERIES_64,
-    SQRT_HALF_64,
+    TWO_52,
     is_outside,
     log64,
-    log64_parts,
     quotient64,
     rest64,
     usually_normal,
@@ -61,6 +61,14 @@ _EXP2 = (
     0.0013333558145567491, 0.00015403530478845363, 1.5252734738020837e-05, 1.3215424485916032e-06,
     1.0177656044220719e-07, 7.075616600992557e-09, 4.5193253189536284e-10,
 )  # fmt: skip
+#: c of log(1 + f) = f - s (f - R), s = f / (2 + f), R = -s**2 (c[0] + c[1] s**2 + ...), as those of
+#: `log` but for f up to 1/2.
+_SERIES_1P = (
+    -0.666666666666666, -0.4000000000005666, -0.2857142855583199, -0.22222224296131216,
+    -0.18181665888986687, -0.15391111758381112, -0.13173598443665013, -0.1384307095942239,
+)  # fmt: skip
+#: Just above 3/4 and 3/2, where exponents of 1 + x begin.
+_THREE_QUARTERS = 0x3FE8000000000001
 _EXP = {
     float32: tuple(1 / factorial(k) for k in range(2, 9)),
     float64: exp_coefficients(float64),
@@ -198,23 +206,19 @@ def _logarithm(in_one: tuple[float, float], in_n: tuple[float, float]) -> Callab
 
 
 def _log1p(dtype: DType, x: Term) -> Term:
-    """log(u + c) = log(u) + c / u, where u = 1 + x, and c is what that rounds off."""
+    """n log(2) + log(1 + f), where 1 + x = 2**n (1 + f), n is taken from the rounded 1 + x, and f
+    is exact, as in `math_single.log1p`. All is so written that zeros keep their signs."""
     u = 1.0 + x
-    of_x = u - 1.0
-    c = (1.0 - (u - of_x)) + (x - of_x)
-    n, f, minus_s, rest = log64_parts(u, None, SERIES_64)
-    low = fma(n, _LN2[1], fma(minus_s, rest, c * _inverse(u, minus_s)))
-    found = fma(n, _LN2[0], f + low)
-    # -0.0 is its own logarithm. All others have the sign of x anyway.
-    usual = from_bits(bits(found) | (bits(x) & x.dtype.format.sign))
-    return rarely(is_outside(u, 2.0**-1022, 2.0**1000), with_limits(u, log64(u, None)), usual)
-
-
-def _inverse(u: Term, minus_s: Term) -> Term:
-    """1 / u, nearly, where u = 2**n (1 + f), and the nearer the smaller f is: that of 1 + f is
-    (1 - s) / (1 + s) = 1 - 2 s + 2 s**2 - ..., where s = f / (2 + f)."""
-    power = (bits(u) + (ONE_64 - SQRT_HALF_64)) & 0xFFF0000000000000
-    return polynomial(minus_s, (1.0, 2.0, 2.0, 2.0)) * from_bits(2 * ONE_64 - power)
+    mantissa, bias = dtype.format.mantissa, dtype.format.bias
+    exponent = (_THREE_QUARTERS + (1 << mantissa) - 1 - bits(u)) & 0xFFF0000000000000
+    shifted = exponent + ONE_64
+    power = from_bits(shifted)
+    f = fma(x, power, -1.0 * (1.0 - power))
+    minus_n = from_bits((shifted >> mantissa) | TWO_52) - (2.0**52 + bias)
+    minus_s = f / (-2.0 - f)
+    low = rest64(f, minus_s, _SERIES_1P, minus_n * -_LN2[1])
+    found = fma(minus_n, -_LN2[0], f + low)
+    return rarely(is_outside(u, 2.0**-1022, 2.0**1000), with_limits(u, log64(u, None)), found)
 
 
 # two arguments ------------------------------------------------------------------------------------
@@ -235,16 +239,22 @@ def _hypot(dtype: DType, x: Term, y: Term) -> Term:
 def _by_type(single: Function, of: Callable[..., Term]) -> Function:
     """A function of float32 by a formula of its own, and of float64."""
     formulas = {float32: single, float64: in_float64(of)}
-    return lambda x: for_type(formulas, x.dtype)(x)
+    return lambda *x: for_type(formulas, x[0].dtype)(*x)
+
+
+def _by_branch(single: Function, of: Callable[..., Term]) -> Function:
+    """The same, where that of float32 takes the wider one for arguments that are rare."""
+    wide = in_float64(of)
+    return _by_type(lambda *x: single(*x, wide), of)
 
 
 FUNCTIONS: dict[str, Function] = {
     "exp2": _by_type(math_single.exp2, _exp2),
-    "expm1": in_float64(_expm1),
-    "sinh": in_float64(_sinh),
-    "cosh": in_float64(_cosh),
+    "expm1": _by_branch(math_single_powers.expm1, _expm1),
+    "sinh": _by_branch(math_single_powers.sinh, _sinh),
+    "cosh": _by_branch(math_single_powers.cosh, _cosh),
     "log2": _by_type(math_single.log2, _logarithm(_LOG2_E, (1.0, 0.0))),
     "log10": _by_type(math_single.log10, _logarithm(_LOG10_E, _LOG10_2)),
     "log1p": _by_type(math_single.log1p, _log1p),
-    "hypot": in_float64(_hypot),
+    "hypot": _by_branch(math_single_powers.hypot, _hypot),
 }
