@@ -132,7 +132,7 @@ class Candidates:
                 for (jam, rows, columns), lanes in product(tiles, widths):
                     tile = vector, lanes, columns, jam, rows
                     dense = is_dense(s, vector, jam, templates.extents)
-                    stream = int(dense and self._streams(s, spot))
+                    stream = int(dense and self.streams(s, spot))
                     found = self._shared(s, spot, templates, vector, (jam, rows))
                     for parallel, chunk in found:
                         if jam != parallel or chunk % rows == 0:
@@ -189,7 +189,7 @@ class Candidates:
         if (s.func, spot.at) in self.varying or not is_row(s, templates.extents, templates.short):
             return
         vector, extents = len(s.loops) - 1, templates.extents[:-2]
-        stream = int(self._streams(s, spot))
+        stream = int(self.streams(s, spot))
         parallel, chunks = self._threads(s, spot, extents, vector)
         size = sum(s.operations.values()) + len(s.accesses)
         for columns in self.effort.columns:
@@ -199,7 +199,7 @@ class Candidates:
                     more = {"parallel": parallel, "chunk": chunk, "stream": stream, "row": 1}
                     yield plan_of(s, "rows", tile, **more)
 
-    def _streams(self, s: StatementFacts, spot: Spot) -> bool:
+    def streams(self, s: StatementFacts, spot: Spot) -> bool:
         """Whether results are better written past the caches: nobody reads them here, and they do
         not stay in the caches."""
         (written,) = (a for a in s.accesses if a.is_write)

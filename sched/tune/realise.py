@@ -295,12 +295,12 @@ class _Realisation:
                 if statement.values == 1:
                     self._stage(statement.name).vectorize(lane, nest.plan.number("lanes"))
                 continue
-            if nest.copies is not None or nest.plan.host is not None:
+            if nest.copies is not None:
                 continue
             stage = self._stage(statement.name)
             if nest.streams:
                 stage.stream()
-            for x in reversed(nest.loops):
+            for x in reversed(nest.loops) if nest.plan.host is None else ():
                 if x.kind == "vector":
                     stage.vectorize(x.name)
                 elif x.kind == "unrolled":

@@ -22,7 +22,7 @@ from .plan import FuncPlan, Place
 from .planned import BLOCK, Nest
 from .refine import Refinement
 from .steps import few_planes
-from .together import Together, hosted
+from .together import Together, hosted, joint_cost
 
 KINDS = ("chunk", "rows", "columns")
 """Knobs by which nests are of different use to producers."""
@@ -300,7 +300,7 @@ class Search:
         whole = self.together.joint(p, s)
         if whole is None:
             return NOTHING
-        cost = self.costs.at(p, whole, spot).of(nest)
+        cost = joint_cost(self, p, (s, whole), spot, nest)
         is_beside = spot.at is not None and nest.is_block and self._is_in_block(p, spot.at)
         return replace(cost, within=spot.at[0]) if is_beside and spot.at is not None else cost
 

@@ -1,4 +1,4 @@
-"""Reductions that are computed together: in the loops of the last one of a sweep."""
+"""Funcs that are computed together: in the loops of the last one of a sweep."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..records import replace
+from .cost import Cost
 from .decided import Decided, Partial
 from .facts.facts import Facts, StatementFacts, main_of
 from .facts.operations import Varying
-from .facts.sweeps import Sweep
+from .facts.sweeps import Sweep, is_by_element
 from .places import ROOT, Spot
 from .planned import Nest
 
@@ -87,7 +88,7 @@ class Together:
     def joint(self, p: Partial, s: StatementFacts) -> StatementFacts | None:
         """A statement with all that is computed in its loops; None for one that is computed in
         those of another one."""
-        if s.func not in self._sweeps or not s.is_update:
+        if s.func not in self._sweeps or s.name not in self._sweeps[s.func].statements:
             return s
         decided = p.funcs.get(s.func)
         if decided is not None and decided.plan.host is not None:
@@ -124,8 +125,8 @@ class Together:
 
 
 def _is_alone(s: StatementFacts, own: list[StatementFacts]) -> bool:
-    """Whether a Func is a reduction, and how it begins."""
-    return len(own) == 2 and s is own[-1] and s is main_of(own)
+    """Whether a Func is a reduction, and how it begins; or has no other statement."""
+    return (len(own) == 2 or is_by_element(s)) and s is own[-1] and s is main_of(own)
 
 
 def _can_hold(nest: Nest) -> bool:
@@ -135,31 +136,60 @@ def _can_hold(nest: Nest) -> bool:
     return is_plain and nest.row is None and nest.plan.template in ("leave", "rows", "tile")
 
 
+def joint_cost(
+    search: Search,
+    p: Partial,
+    one_and_all: tuple[StatementFacts, StatementFacts],
+    spot: Spot,
+    nest: Nest,
+) -> Cost:
+    """What a statement costs with all that is computed in its loops. What is too much for the last
+    cache together is not found there one after the other either, though each is by itself.
+
+    Args:
+        one_and_all: the statement, and the same with all others.
+    """
+    one, whole = one_and_all
+    cost = search.costs.at(p, whole, spot).of(nest)
+    if one is whole:
+        return cost
+    apart = search.costs.at(p, one, spot).of(nest).memory[-1]
+    for d in [p.funcs[x] for x in search.together.others(p, one.func)]:
+        s = search.statements[d.plan.func][-1]
+        apart += search.costs.at(p, s, d.spots[-1]).of(d.nests[-1]).memory[-1]
+    *nearer, last = cost.memory
+    return replace(cost, memory=(*nearer, min(last, apart)))
+
+
 def hosted(search: Search, p: Partial, func: str) -> Iterator[Decided]:
     """A Func in the loops of another one that the same sweep computes."""
     host = search.together.host(p, func)
-    if host is None or func in search.refusals.alone or host.spot.slides:
+    if host is None or func in search.refusals.alone:
         return
     own = search.statements[func]
     for spot in search.spots_of(p, func):
-        if (spot.at, spot.stored_at) != (host.plan.at, None):
+        if (spot.at, spot.stored_at) != (host.plan.at, host.plan.stored):
             continue
-        first, main = (
-            _in_loops_of(search, s, nest, spot) for s, nest in zip(own, host.nests, strict=True)
-        )
+        pairs = zip(own, host.nests, strict=True)
+        found = [_in_loops_of(search, s, nest, spot) for s, nest in pairs]
+        first, main = found[0], found[-1]
         if main is None or (first is None and spot.at is not None):
             continue
         for made in search.with_nests(p, func, spot, [main]):
             # In a loop of others, what begins behind its host would come too late.
             begin = made.nests[0] if spot.at is None or first is None else first
             put_off = search.together.put_off(func)
-            plan = replace(made.plan, nests=(begin.plan, main.plan), put_off=put_off)
-            yield replace(made, plan=plan, nests=(begin, main))
+            nests = (begin, main)[-len(own) :]
+            plans = tuple(x.plan for x in nests)
+            plan = replace(made.plan, nests=plans, put_off=put_off)
+            yield replace(made, plan=plan, nests=nests)
 
 
 def _in_loops_of(search: Search, s: StatementFacts, host: Nest, spot: Spot) -> Nest | None:
     """The loops of a statement in those of another one; None where they are not the same."""
     if not host.loops or not _can_hold(host):
+        return None
+    if host.streams and not search.candidates.streams(s, spot):
         return None
     place = host.plan.statement, host.loops[-1].name
     plan = replace(host.plan, statement=s.name, host=place)

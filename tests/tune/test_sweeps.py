@@ -153,7 +153,8 @@ def test_what_needs_a_sum_between_can_be_put_off() -> None:
 
 
 def test_sums_of_several_arrays_are_taken_in_one_sweep() -> None:
-    first, second = ps.facts(correlated()).sweeps
+    first, centred, second = ps.facts(correlated()).sweeps
+    assert centred.statements == ("centred0", "centred1")
     assert [len(x.statements) for x in (first, second)] == [2, 3]
     assert first.put_off[0] == ("mean0", "centred0")
 

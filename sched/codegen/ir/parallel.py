@@ -23,6 +23,10 @@ from .ir import (
     walk,
 )
 
+APART = 4096
+"""Bytes between the copies of two threads. A core fetches lines ahead of those that it uses: behind
+the end of its own copy it would take those that the next thread is writing."""
+
 
 def threaded(stmt: Stmt) -> Iterator[For]:
     """The loops that are handed to threads: the outermost parallel ones that may be. What is
@@ -96,9 +100,17 @@ def bytes_of(buffer: Buffer) -> Node:
 
 
 def pitch_of(buffer: Buffer) -> Node:
-    """The distance of two threads' copies, in bytes: no two share a cache line."""
+    """The distance of two threads' copies, in bytes: no two share a cache line, nor does one begin
+    where lines are fetched ahead of the other one's end."""
     lines = ix.floordiv(ix.add(bytes_of(buffer), integer(ALIGNMENT - 1)), ALIGNMENT)
-    return ix.mul(lines, integer(ALIGNMENT))
+    return ix.add(ix.mul(lines, integer(ALIGNMENT)), integer(APART))
+
+
+def bytes_of_copies(size: int, threads: int) -> int:
+    """What the copies of some threads take, each of so many bytes, as far apart as `pitch_of`
+    says."""
+    own = -(-size // ALIGNMENT) * ALIGNMENT
+    return own * threads + APART * (threads - 1)
 
 
 def free_variables(loop: For) -> tuple[Var, ...]:

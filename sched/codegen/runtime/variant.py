@@ -21,6 +21,7 @@ from ...records import dataclass
 from ..build.callbacks import Arrays
 from ..build.storage import stride_name
 from ..ir.ir import Buffer
+from ..ir.parallel import bytes_of_copies
 from ..llvm import CompiledCode
 from . import arena
 from .arguments import bits
@@ -202,7 +203,7 @@ class Variant:
     def _plan(self, values: dict[str, Any], threads: int) -> tuple[list[int], int]:
         """Where each scratch buffer lies; remembered by their sizes."""
         sizes = tuple(
-            arena.aligned(size) * threads if private else size
+            bytes_of_copies(size, threads) if private else size
             for size, private in zip(self.bytes(values), self.private, strict=True)
         )
         found = self.plans.get(sizes)

@@ -3,6 +3,7 @@ and what must come before what."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from math import prod
@@ -130,7 +131,7 @@ class Facts(Shown):
         statements: in the order in which they run as written.
         windows: what each consumer needs of each producer.
         distances: of dependences between statements that share loops.
-        sweeps: reductions that one sweep over what they read can compute together.
+        sweeps: what one sweep over what it reads can compute together.
     """
 
     sizes: Mapping[str, int] = field(hash=False)
@@ -256,11 +257,12 @@ def _together(
     found: Sequence[StatementFacts],
     dims: Sequence[tuple[Var | RVar, ...]],
 ) -> tuple[Sweep, ...]:
-    """The reductions that can be computed together."""
+    """What can be computed together."""
+    definitions = Counter(s.func for s in found)
     swept = [
         (k, x)
         for k, (x, s) in enumerate(zip(statements, found, strict=True))
-        if is_swept(x, s, dims[k])
+        if is_swept(x, s, dims[k]) and (s.is_update or definitions[s.func] == 1)
     ]
     if len(swept) < 2:
         return ()

@@ -1,4 +1,5 @@
-"""Reductions that one sweep over what they read can compute together."""
+"""What one sweep over what they read can compute together: reductions, or what is computed element
+by element."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ Dims = tuple[Var | RVar, ...]
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """Reductions over one domain, none of which needs another.
+    """Reductions over one domain, none of which needs another; or Funcs of one definition that read
+    the same and are computed element by element.
 
     Attributes:
         statements: in the order in which they run as written. All but the last can be computed in
@@ -27,7 +29,7 @@ class Sweep:
         varying: for each of them, what it computes that none of those behind it does: as
             `StatementFacts.varying`.
         put_off: for each of them, the Funcs that run between it and the last one as written and
-            need it. They can run behind the last one instead.
+            need it. They can run behind the last one instead. None need what is no reduction.
     """
 
     statements: tuple[str, ...]
@@ -49,7 +51,7 @@ class Needing:
 
 
 class Swept:
-    """A reduction that may be computed with others.
+    """A statement that may be computed with others.
 
     Args:
         dims: of the statement, in the order of its loops.
@@ -64,8 +66,10 @@ class Swept:
         self.needing, self.at = needing, at
 
     def is_alike(self, other: Swept) -> bool:
-        """Whether another one runs over the same points in the same loops."""
+        """Whether another one runs over the same points in the same loops, and has a reason to."""
         a, b = self.facts, other.facts
+        if is_by_element(a) != is_by_element(b) or (is_by_element(a) and not _have_reads(a, b)):
+            return False
         if a.axes != b.axes or [_shape(a, k) for k in range(len(a.loops))] != [
             _shape(b, k) for k in range(len(b.loops))
         ]:
@@ -79,18 +83,36 @@ class Swept:
 
 
 def is_swept(statement: Statement, s: StatementFacts, dims: Dims) -> bool:
-    """Whether a reduction may be computed with others: in loops of its own, of which neither data
+    """Whether a statement may be computed with others: in loops of its own, of which neither data
     nor conditions say how far they go."""
-    if s.kind not in ("reduction", "float reduction") or statement.guard is not None:
+    is_sum = s.kind in ("reduction", "float reduction")
+    if not (is_sum or is_by_element(s)) or statement.guard is not None:
         return False
     if statement.data_bounds or dims != statement.loops:
         return False
     return not any(x.is_shared or x.is_ragged for x in s.loops)
 
 
+def is_by_element(s: StatementFacts) -> bool:
+    """Whether a statement computes each element of a Func by itself."""
+    return s.kind == "pointwise" and not s.is_update and bool(s.loops)
+
+
+def _have_reads(a: StatementFacts, b: StatementFacts) -> bool:
+    """Whether two statements read a tensor along their innermost loop, both of them."""
+    reads = [
+        {x.tensor for x in s.accesses if not x.is_write and x.strides[-1] != 0} for s in (a, b)
+    ]
+    return bool(reads[0] & reads[1])
+
+
 def needing(at: int, statements: Sequence[Statement], facts: Sequence[StatementFacts]) -> Needing:
     """What comes behind a statement and needs it, directly or by others: what is computed element
-    by element, in loops of its own, can be put off."""
+    by element, in loops of its own, can be put off. What is itself computed so puts off nothing."""
+    if is_by_element(facts[at]):
+        own = statements[at].func
+        readers = (k for k in range(at + 1, len(statements)) if statements[k].reads_from(own))
+        return Needing((), next(readers, len(statements)))
     fixed = {s.func for s in facts if s.kind not in ("pointwise", "gather")}
     fixed |= {s.func for s in facts if any(x.is_shared for x in s.loops)}
     own = statements[at].func
@@ -109,7 +131,7 @@ def needing(at: int, statements: Sequence[Statement], facts: Sequence[StatementF
 
 
 def sweeps(found: Sequence[Swept]) -> tuple[Sweep, ...]:
-    """The reductions that one sweep can compute, those together that can.
+    """What one sweep can compute, those together that can.
 
     Args:
         found: in the order in which they run as written.

@@ -232,6 +232,36 @@ def test_scratch_is_shared_by_stages_that_do_not_overlap_in_time() -> None:
             assert disjoint or not together
 
 
+@pytest.mark.parametrize("size", [1, 1000, 1024, 70000])
+def test_copies_of_two_threads_lie_a_page_apart(size: int) -> None:
+    """Where lines are fetched ahead behind one of them, the other one does not lie."""
+    from polysched.codegen.ir.parallel import pitch_of
+    from polysched.codegen.runtime.kernel import Kernel
+    from polysched.lang.arithmetic.evaluate import compile_nodes
+
+    a = ps.Input("a", ps.float32, (m, n))
+    row = ps.Func("row", (m, n))
+    row[i, j] = ps.sqrt(a[i, j])
+    f = ps.Func("f", (m, n))
+    f[i, j] = row[i, j] + row[i, n - 1 - j]
+    s = ps.Schedule(f)
+    s[row].compute_at(f, i)
+    s[f].parallel(i)
+    kernel: Kernel = s.compile()
+    variant = kernel._variants[False]
+    assert variant.private == [True]
+    assert variant.lowered is not None
+    (buffer,) = (b for b in variant.lowered.flat.buffers if b.kind == "scratch")
+    values = {"n": size, "m": 8}
+    (pitch,) = compile_nodes([pitch_of(buffer)])(values)
+    (own,) = variant.bytes(values)
+    assert pitch >= own + 4096
+    for threads in (1, 2, 7):
+        _, total = variant._plan(values, threads)
+        assert total >= pitch * (threads - 1) + own
+        assert total < pitch * (threads - 1) + own + 64
+
+
 @pytest.mark.slow
 def test_concurrent_calls() -> None:
     a = ps.Input("a", ps.float32, (n, m))
