@@ -1891,8 +1891,7 @@ FAULTS = (
     ),
     Fault(
         "a version is left out for one that limits indices", "codegen/ir/versions.py",
-        "return bool(found[0]) and _limits(some) == _limits(every)", "return bool(found[0])",
-        FULL_TILES,
+        "not any(found) and _limits(some) == _limits(every)", "not any(found)", FULL_TILES,
     ),
     Fault(
         "a border chooses full tiles once more", "codegen/passes/full_tiles.py",

@@ -18,10 +18,10 @@ def is_as_free(some: Stmt, every: Stmt) -> bool:
     """
     if not (isinstance(some, Alloc) and isinstance(every, Alloc)):
         return False
-    found = [[*_conditions(x.body, frozenset())] for x in (some, every)]
-    if any(inside for conditions in found for inside in conditions):
+    if any(_conditions(every.body, frozenset())):
         return False
-    return bool(found[0]) and _limits(some) == _limits(every)
+    found = list(_conditions(some.body, frozenset()))
+    return bool(found) and not any(found) and _limits(some) == _limits(every)
 
 
 def _conditions(stmt: Stmt, inside: Places) -> Iterator[bool]:

@@ -137,6 +137,8 @@ class _Filled:
         self._needless: dict[int, tuple[Stmt, Conditions]] = {}
         #: For loads of one element in one iteration, where each of them happens.
         self.loaded: dict[Element, dict[Conditions, None]] = {}
+        #: What has become of the expressions of statements under the same conditions.
+        self._made: dict[tuple[Conditions, Lanes | None, bool], dict[Node, Node]] = {}
 
     def body(self, stmt: Stmt) -> Stmt:
         """One iteration, in which loads of the same element find the same in memory."""
@@ -219,7 +221,8 @@ class _Filled:
                     return with_guard(node, self._rest(node, own, stmt.lanes), stmt.lanes)
                 return self._guarded(node, own, stmt.lanes) if dropped else node
 
-            (value,) = transform_all((s.value,), rule, only=Load)
+            done = self._made.setdefault((own, stmt.lanes, bool(dropped)), {})
+            (value,) = transform_all((s.value,), rule, done, only=Load)
             kept = [x for x in guard_parts(s.guard, stmt.lanes) if x not in dropped]
             guard = in_lanes(ix.conjunction(kept), stmt.lanes)
             made.append(replace(s, value=value, guard=guard if dropped else s.guard))
