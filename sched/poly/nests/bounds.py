@@ -87,19 +87,19 @@ def full_tile_bounds(iterations: Set, extent: int) -> Bounds:
 
 
 def bounds_from_first(iterations: Set, bounds: Bounds, translate: Translator) -> Bounds:
-    """The bounds, begun at the first iteration needed; `translate` knows the outer loops."""
+    """The bounds, begun at the first iteration needed; `translate` knows the outer loops.
+
+    Where none is needed the loop begins at its end, and runs none: a constant may be before the
+    iterations that the bounds describe, or between their steps. What is described there remains,
+    more than what runs, so that a guard outside of the loops around spares these.
+    """
     depth = int(iterations.dim(_SET)) - 1
     innermost = by_outer(iterations, depth)
     first = innermost.lexmin()
     behind = first.apply_range(Map.lex_le(first.get_space().range()))
-    # Where nothing is needed, the loop begins at 0.
-    space = iterations.get_space()
-    x = Aff.var_on_domain(isl.LocalSpace.from_space(space), _SET, depth)
-    above = Set.from_basic_set(BasicSet.from_constraint(Constraint.inequality_from_aff(x)))
-    elsewhere = by_outer(above, depth)
-    behind = behind.union(elsewhere.subtract_domain(innermost.domain()))
+    behind = behind.union(Map.universe(behind.get_space()).subtract_domain(innermost.domain()))
     described = behind.move_dims(isl.dim_type.out, 0, isl.dim_type.in_, 0, depth).range()
-    start = translate.pw_aff(innermost.lexmin_pw_multi_aff().get_pw_aff(0), ix.ZERO)
+    start = translate.pw_aff(innermost.lexmin_pw_multi_aff().get_pw_aff(0), bounds.hi)
     return Bounds(start, bounds.hi, bounds.step, described.intersect(bounds.described))
 
 
@@ -126,10 +126,10 @@ def exact_bounds(iterations: Set, known: Set, translate: Translator) -> Bounds |
         return None
     limits[1] = limits[1].add_constant_val(isl.Val(1))
     lo, hi = (translate.pw_aff(e, ix.ZERO, outer) for e in limits)
-    # Where the loop is not needed its bounds are what is left of their pieces, else 0.
+    # Where the loop is not needed its bounds are what is left of their pieces, rounded, else 0.
     space = iterations.get_space()
     x = PwAff(Aff.var_on_domain(isl.LocalSpace.from_space(space), _SET, depth))
-    begin, end = (_or_zero(e).add_dims(isl.dim_type.in_, 1) for e in limits)
+    begin, end = (_or_zero(e.floor()).add_dims(isl.dim_type.in_, 1) for e in limits)
     return Bounds(lo, hi, 1, x.ge_set(begin).intersect(x.lt_set(end)))
 
 
@@ -180,7 +180,7 @@ def _rounded(iterations: Set, end: Map, translate: Translator, last: bool) -> It
     x = PwAff(Aff.var_on_domain(isl.LocalSpace.from_space(iterations.get_space()), _SET, depth))
     described, values = Set.universe(iterations.get_space()), []
     for _, aff in value.get_pieces():
-        limit = PwAff(aff).add_dims(isl.dim_type.in_, 1)
+        limit = PwAff(aff.floor()).add_dims(isl.dim_type.in_, 1)
         within: Set = x.le_set(limit) if last else x.ge_set(limit)
         if iterations.is_subset(within):
             described = described.intersect(within)

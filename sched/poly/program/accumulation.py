@@ -54,9 +54,13 @@ def partial_types(d: Definition) -> tuple[DType, ...]:
 
 def first_place(d: Definition) -> int | None:
     """The first place that an inline argmax or argmin looks at, if that is a number, the same for
-    all elements; None otherwise, and where a condition says which places it looks at."""
-    match d.rvars:
-        case (RVar(lo=Const(value=int(first))) as r,) if r.domain.where is None and not d.where:
+    all elements; None otherwise, and where a condition says which places it looks at. One that puts
+    partial results together has their places, and its RVar is none."""
+    match d.rvars, d.values:
+        case (
+            (RVar(lo=Const(value=int(first))) as r,),
+            (_, Op(op="select", operands=(_, place, _)), *_),
+        ) if place is r and r.domain.where is None and not d.where:
             return first
     return None
 

@@ -268,6 +268,23 @@ def test_partial_places_say_whether_there_are_any_where_the_first_differs() -> N
     np.testing.assert_array_equal(s.compile()(x), ps.interpret(f, x))
 
 
+@pytest.mark.parametrize("which", ["argmax", "argmin"])
+@pytest.mark.parametrize("loop", ["ko", "ki"])
+@pytest.mark.parametrize("again", ["outer", "inner"])
+def test_partial_places_of_partial_places(which: str, loop: str, again: str) -> None:
+    """The numbers of partial results are no places: the first one is not where a row may begin."""
+    f = place_from(which, 5)
+    s = ps.Schedule(f)
+    u = s[f"f.{which}0"].update(0)
+    u.split("k", 4)
+    u.rfactor(loop)
+    u.split(loop, 2, names=("outer", "inner"))
+    u.rfactor(again)
+    x = np.full((2, 12), -np.inf if which == "argmax" else np.inf, "f4")
+    x[1, 8] = np.nan
+    np.testing.assert_array_equal(s.compile()(x), [5, 8])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("which", ["argmax", "argmin"])
 def test_merged_in_any_order(which: str) -> None:
