@@ -128,11 +128,26 @@ def borders() -> ps.Func:
     return g
 
 
+def updates_of_other_elements() -> ps.Func:
+    """Two Funcs whose updates run in the same order, and write other elements."""
+    n = ps.sizes("n")
+    i = ps.vars("i")
+    r = ps.RVar("r", 0, n - 1)
+    f, g, h = (ps.Func(name, (n,)) for name in "fgh")
+    f[i] = 0
+    f[r] += 1
+    g[i] = 0
+    g[r + 1] += 1
+    h[i] = f[i] + g[i]
+    return h
+
+
 @pytest.mark.parametrize(
     "build",
     [
         read_between,
         borders,
+        updates_of_other_elements,
         programs.triangle,
         programs.strided,
         programs.union,
@@ -232,13 +247,32 @@ def test_what_is_fresh_in_each_iteration_is_read_in_the_iteration_that_writes_it
     s[f].update(0).split("i", 1)
 
 
-def test_a_reversed_order_violates_and_has_the_smallest_witness() -> None:
-    model = model_of(prefix_sum())
-    written = as_written(model)
+def backwards(model: Model) -> Seq:
+    """The loop of the update of a prefix sum, run backwards."""
     init, update = stages(model)
     assert isinstance(update, Stage)
-    backwards = Stage(update.statement, (_negated(update.coordinates[0]),))
-    tree = Seq((Loop("i", (init,)), Loop("r", (backwards,))))
+    reversed_update = Stage(update.statement, (_negated(update.coordinates[0]),))
+    return Seq((Loop("i", (init,)), Loop("r", (reversed_update,))))
+
+
+def test_what_was_found_of_an_order_is_not_taken_for_another() -> None:
+    model = model_of(prefix_sum())
+    before = points_of_flow(model, as_written(model))
+    assert before == {(1, 2), (2, 3)}
+    assert points_of_flow(model, backwards(model)) == set()
+    assert points_of_flow(model, as_written(model)) == before
+
+
+def points_of_flow(model: Model, tree: Seq) -> set[tuple[int, int]]:
+    """The terms of the update of a prefix sum of four that read what others wrote."""
+    found = (d for d in dependences(model, tree) if d.kind == "flow")
+    own = (d for d in found if d.source is d.sink)
+    return {(a[0], b[0]) for d in own for a, b in points(d.map, {"n": 4})}
+
+
+def test_a_reversed_order_violates_and_has_the_smallest_witness() -> None:
+    model = model_of(prefix_sum())
+    written, tree = as_written(model), backwards(model)
     prover = Prover(model, written)
 
     def broken(by: Seq) -> list[Violation]:
