@@ -342,6 +342,7 @@ def _plain(relation: Map, source: Statement, sink: Statement, model: Model) -> M
 def flow_of_all_writes(model: Model, d: Dependence, tree: Tree) -> Map:
     """{ x -> y : x writes an element that y reads later }, whoever writes it in between."""
     writes, reads = d.source.writes_of(d.tensor), d.sink.reads_of(d.tensor)
-    using = {s for s in model.statements if s.touches(d.tensor)}
-    (found,) = _ordered("flow", model, d.tensor, writes, reads, _InOrder(tree, using))
+    using = model.touching[d.tensor]  # hundreds of sums into a Func have the order in common
+    order = model.memo.of(("order", Same(tree), *using), lambda: _InOrder(tree, {*using}))
+    (found,) = _ordered("flow", model, d.tensor, writes, reads, order)
     return found.map

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 import polysched as ps
 from polysched.lang.program.program import Program
 from polysched.poly.model.model import Model
+from polysched.poly.proof import dependences as proof
 from polysched.poly.proof.dependences import Dependence, dependences
 from polysched.poly.proof.instance_pairs import smallest_pair
 from polysched.poly.proof.proof import Prover, Violation
@@ -185,6 +187,36 @@ def test_pieces_of_what_is_needed_do_not_multiply() -> None:
     f6[i] = f2[i, ps.clip(i, 0, m - 1)] + ps.sum(f2[ps.clip(i + 1, 0, n - 1), r7 + 1], r7)
     s = ps.Schedule((f4, f6))
     s["f6.sum0"].compute_at(s["f6.sum0.update(0)"], "r7")
+
+
+def sums_at_other_places(count: int) -> ps.Func:
+    n = ps.sizes("n")
+    i = ps.vars("i")
+    x, r = ps.Input("x", ps.uint32, (n,)), ps.RVar("r", 0, n)
+    f = ps.Func("f", (n + count,), ps.uint32)
+    f[i] = 0
+    for k in range(count):
+        f[r + k] += x[r]
+    return f
+
+
+def test_sums_into_a_func_have_the_order_of_their_statements_in_common(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Counted(proof._InOrder):
+        made = 0
+
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+            Counted.made += 1
+
+    monkeypatch.setattr(proof, "_InOrder", Counted)
+    counts = []
+    for count in (3, 6):
+        Counted.made = 0
+        ps.Schedule(sums_at_other_places(count))["f"].parallel("i")
+        counts.append(Counted.made)
+    assert counts[0] == counts[1] > 1
 
 
 def test_a_scatter_keeps_every_earlier_write_as_a_possible_source() -> None:
