@@ -287,14 +287,16 @@ class Candidates:
         size = sum(s.operations.values()) + len(s.accesses)
         size *= templates.window_size if taps else 1
         most, lanes = self.effort.code, self._lanes(s)
+        jams: Sequence[int] | None = None
         for columns in different(self._columns(vector), lanes, vector, templates):
             copied = columns * lanes * gathers(s, vector)
             if columns > 1 and (columns * size > most or copied > self.effort.gathers):
                 continue
             yield NONE, 1, columns
-            jams = jams_of(s, self.statements, spot, templates, vector)
-            if template == "rows" and is_reduction(s):
+            if jams is None and template == "rows" and is_reduction(s):
                 jams = terms_of(s, templates, vector)  # with rows of results it is a tile
+            elif jams is None:
+                jams = jams_of(s, self.statements, spot, templates, vector)
             for jam in jams:
                 for rows in self._rows(s, templates, template, jam, columns, vector):
                     copied = rows * columns * lanes * gathers(s, vector, jam)

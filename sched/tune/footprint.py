@@ -66,8 +66,9 @@ def moves_from(t: Touch, extents: Sequence[float]) -> list[Moves]:
     found = [moves]
     strides = t.strides
     for k in range(len(extents) - 1, -1, -1):
-        if strides[k] != 0 and extents[k] != 1:
-            moves = ((strides[k], extents[k]), *moves)
+        stride, extent = strides[k], extents[k]
+        if stride is None or (stride != 0 and extent != 1):
+            moves = ((stride, extent), *moves)
         found.append(moves)
     found.reverse()
     return found
@@ -103,21 +104,42 @@ def footprint(each: int, elements: float, moves: Moves) -> float:
     return min(max(size, LINE), elements * (each if dense else LINE) + LINE)
 
 
-def run(t: Touch, extents: Sequence[float], near: int = PAGE) -> float:
-    """Bytes that the innermost loops touch before they go on elsewhere, too far away to be fetched
-    ahead of its use; infinite where they never do, or come back soon, to go on where they were, or
-    where nobody knows.
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """How much the innermost loops touch of a tensor before they go on elsewhere.
+
+    Attributes:
+        far: bytes until that is too far away to be fetched ahead of its use; infinite where it
+            never is, or loops come back soon, to go on where they were, or where nobody knows.
+        near: the same of the nearest cache.
+        is_beside: whether loops go on at several places of a page, which is taken for one. Places
+            that are nearer to each other than what is fetched ahead are one.
+    """
+
+    far: float
+    near: float
+    is_beside: bool
+
+
+@lru_cache(1 << 16)
+def ahead(each: int, moves: Moves) -> Ahead:
+    """What is fetched ahead of its use. Nests that differ in some loops have the others in common.
 
     Args:
-        near: bytes that are not too far away.
+        each: bytes of an element.
     """
-    size, places = float(t.bytes), 1.0
-    for stride, extent in zip(reversed(t.strides), reversed(extents), strict=True):
-        if stride == 0 or extent <= 1:
+    return Ahead(_run(each, moves, PAGE), _run(each, moves, NEAR), _is_side_by_side(each, moves))
+
+
+def _run(each: int, moves: Moves, near: int) -> float:
+    """Bytes until loops go on farther away than some others."""
+    size, places = float(each), 1.0
+    for stride, extent in reversed(moves):
+        if extent <= 1:
             continue
         if stride is None:
             return inf
-        step = abs(stride) * t.bytes
+        step = abs(stride) * each
         if step < max(size + LINE, near):
             size += (extent - 1) * step
         else:
@@ -127,15 +149,13 @@ def run(t: Touch, extents: Sequence[float], near: int = PAGE) -> float:
     return inf
 
 
-def is_side_by_side(t: Touch, extents: Sequence[float]) -> bool:
-    """Whether loops go on at several places of a page, which is taken for one. Places that are
-    nearer to each other than what is fetched ahead are one."""
-    size = float(t.bytes)
-    for stride, extent in zip(reversed(t.strides), reversed(extents), strict=True):
+def _is_side_by_side(each: int, moves: Moves) -> bool:
+    size = float(each)
+    for stride, extent in reversed(moves):
         if stride is None:
             return False
-        step = abs(stride) * t.bytes
-        if stride and extent > 1 and step < PAGE:
+        step = abs(stride) * each
+        if extent > 1 and step < PAGE:
             if step > max(size + LINE, SIDE_BY_SIDE):
                 return True
             size += (extent - 1) * step
@@ -190,12 +210,8 @@ class Traffic:
         self._sums: list[float] = []
 
     @cached_property
-    def _runs(self) -> list[float]:
-        return [run(t, self.extents) for t in self.touches]
-
-    @cached_property
-    def _near_runs(self) -> list[float]:
-        return [run(t, self.extents, NEAR) for t in self.touches]
+    def _ahead(self) -> list[Ahead]:
+        return [ahead(t.bytes, own[0]) for t, own in zip(self.touches, self._moves, strict=True)]
 
     def seconds(self, level: Level, sharing: Sharing | None = None) -> float:
         """What it takes to bring what a cache does not hold when it is needed.
@@ -211,18 +227,17 @@ class Traffic:
         times = prod(self.extents[: at - 1])
         self._from(at)
         inside, around = self._each[at], self._each[at - 1]
-        runs = self._near_runs if level.is_first else self._runs
-        for k, t in enumerate(self.touches):
+        for k, (t, fetched) in enumerate(zip(self.touches, self._ahead, strict=True)):
             # What does not change from an iteration to the next is still there, and so is what
             # neighbours have in common.
             once = inside[k]
             if t.strides[at - 1] != 0:
                 once = min(once * self.extents[at - 1], around[k])
             moved = 2 if t.is_write and not t.streams else 1
-            ahead = runs[k]
-            if level.is_last and is_side_by_side(t, self.extents):
-                ahead = min(ahead, SIDE_BY_SIDE)
-            total += times * once * (moved / level.speed + level.jump / ahead)
+            size = fetched.near if level.is_first else fetched.far
+            if level.is_last and fetched.is_beside:
+                size = min(size, SIDE_BY_SIDE)
+            total += times * once * (moved / level.speed + level.jump / size)
         return total
 
     def _first_held(self, size: float, sharing: Sharing | None) -> int:

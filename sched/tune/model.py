@@ -238,8 +238,8 @@ class Model:
         """How often an operator is computed in a block of vectors; less than once where several
         blocks have it in common."""
         times = 1.0
-        for at, changes in enumerate(varying):
-            if at >= begin and changes:
+        for at in range(begin, len(varying)):
+            if varying[at]:
                 is_vector = work.kinds[at] == "vector"
                 times *= ceil(work.extents[at] / lanes) if is_vector else work.extents[at]
         if begin and not varying[begin - 1]:

@@ -61,6 +61,10 @@ class Templates:
         self.extents = tuple(max(1, e) for e in extents)
         self.short = tuple(short)
         self.spans: list[Spans] = carried(statement.distances)
+        self._sums = [x.is_reduction and not x.parallel for x in statement.loops]
+        self._has_sums = any(self._sums)
+        self._shared = sum(x.is_shared for x in statement.loops)
+        self._names: dict[tuple[int, int, int], str] = {}
 
     def nest(self, plan: NestPlan) -> Nest | None:
         """The loops of a plan; None where dependences do not allow them."""
@@ -117,7 +121,8 @@ class Templates:
 
     def _is_legal(self, loops: Sequence[PlannedLoop]) -> bool:
         """Whether dependences allow these loops."""
-        loops = [x for x in loops if x.name != self._parts(loops)]
+        parts = self._parts(loops)
+        loops = [x for x in loops if x.name != parts] if parts is not None else loops
         numbers = [x.loop for x in loops]
         if numbers != sorted(numbers) and not is_in_order(numbers, self.spans):
             return False
@@ -129,8 +134,9 @@ class Templates:
 
     def _parts(self, loops: Sequence[PlannedLoop]) -> str | None:
         """The loop of a reduction that threads share: its iterations have results of their own."""
-        sums = [x.is_reduction and not x.parallel for x in self.statement.loops]
-        shared = (x.name for x in loops if x.kind == "parallel" and sums[x.loop])
+        if not self._has_sums:
+            return None
+        shared = (x.name for x in loops if x.kind == "parallel" and self._sums[x.loop])
         return next(shared, None)
 
     def _copies(self, loops: Sequence[PlannedLoop]) -> str | None:
@@ -269,7 +275,7 @@ class Templates:
             outer.sort(key=lambda x: is_reduction[x[0]])
         elif vector != NONE:
             outer.sort(key=lambda x: x[0] == vector)
-        shared = sum(x.is_shared for x in self.statement.loops)
+        shared = self._shared
         panel = self.panel(vector, jam) if knobs["panels"] else None
         if panel is not None:
             around = list(range(shared)) + self.around_panels(panel, vector)
@@ -308,13 +314,15 @@ class Templates:
 
     def part_name(self, k: int, part: int, count: int) -> str:
         """What a part of a loop is called."""
-        name = self.statement.loops[k].name
-        if count == 1:
-            return name
-        name += "i" * part or "o"
-        known = {x.name for x in self.statement.loops}
-        while name in known:
-            name += "_"
+        name = self._names.get((k, part, count))
+        if name is None:
+            name = self.statement.loops[k].name
+            if count > 1:
+                name += "i" * part or "o"
+                known = {x.name for x in self.statement.loops}
+                while name in known:
+                    name += "_"
+            self._names[k, part, count] = name
         return name
 
     def _accumulates_at(self, loops: Sequence[PlannedLoop]) -> str | None:

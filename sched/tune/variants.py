@@ -83,6 +83,10 @@ def worthwhile(
         except PolyschedError:
             continue  # the program takes no such sizes
         searches = [search_of(f, effort=replace(BRIEF, calls=0, waits=False)) for f in facts]
+        now = [s.decided(plans) for s in searches]
+        known = [p.seconds for p in now if p is not None]
+        if len(known) < len(now) or max(known) < SAVED:
+            continue  # whatever is found saves next to nothing
         gains = [
             (_gain(plans, s.best(), searches), f) for s, f in zip(searches, facts, strict=True)
         ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from counting import calls
@@ -12,6 +13,7 @@ import polysched as ps
 from polysched.lang.program import groups
 from polysched.lang.program.program import Program
 from polysched.poly.model.statements import Statement
+from polysched.poly.proof import dependences
 from polysched.poly.report.finding import pieces_of
 from polysched.poly.tree.times import scheduled_stages
 from polysched.poly.tree.written import as_written
@@ -152,3 +154,23 @@ def test_what_a_plan_takes_to_be_compiled_is_added_up() -> None:
     for d in best.funcs.values():
         p = search.decide(p, search.func_as_written(d.plan.func))
     assert search.build_seconds(p) == 0  # a decision takes the place of another one
+
+
+def test_last_writes_of_layers_that_are_alike_are_found_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = dependences._found_flow
+    counts: list[int] = []
+    for count in (3, 6):
+        asked: list[object] = []
+
+        def counted(*args: Any, asked: list[object] = asked) -> Any:
+            asked.append(args)
+            return found(*args)
+
+        monkeypatch.setattr(dependences, "_found_flow", counted)
+        s = ps.Schedule.default(layers(count))
+        for tensor in s.model.touching:
+            s.rewritten.prover.dependences_on(tensor)
+        counts.append(len(asked))
+    assert counts[0] == counts[1] > 0

@@ -14,16 +14,15 @@ from polysched.tune.facts.distances import Distance
 from polysched.tune.facts.order import carried, is_in_order, is_independent
 from polysched.tune.footprint import (
     LINE,
-    NEAR,
     STREAMS,
+    Ahead,
     Level,
     Sharing,
     Touch,
     Traffic,
+    ahead,
     footprint,
-    is_side_by_side,
     moves_from,
-    run,
 )
 from polysched.tune.model import Model, Work
 from polysched.tune.planned import Kind
@@ -70,6 +69,11 @@ def test_inner_loops_touch_no_more(case: tuple[Touch, tuple[int, ...]]) -> None:
     assert found == sorted(found, reverse=True)
 
 
+def of(each: int, strides: tuple[float | None, ...], extents: tuple[float, ...]) -> Ahead:
+    """What is fetched ahead of loops, of elements of so many bytes."""
+    return ahead(each, moves_from(Touch(each, 1e6, False, strides), extents)[0])
+
+
 @pytest.mark.parametrize(
     ("strides", "extents", "expected"),
     [
@@ -86,13 +90,13 @@ def test_inner_loops_touch_no_more(case: tuple[Touch, tuple[int, ...]]) -> None:
 def test_runs_end_where_loops_go_on_far_away(
     strides: tuple[float | None, ...], extents: tuple[float, ...], expected: float
 ) -> None:
-    assert run(Touch(4, 1e6, False, strides), extents) == expected
+    assert of(4, strides, extents).far == expected
 
 
 def test_the_nearest_cache_fetches_less_far_ahead() -> None:
-    rows = Touch(4, 1e6, False, (256, 1))
-    assert run(rows, (100, 64)) == float("inf")
-    assert run(rows, (100, 64), NEAR) == 4 * 64
+    rows = of(4, (256, 1), (100, 64))
+    assert rows.far == float("inf")
+    assert rows.near == 4 * 64
 
 
 @pytest.mark.parametrize(
@@ -111,7 +115,7 @@ def test_the_nearest_cache_fetches_less_far_ahead() -> None:
 def test_rows_of_a_page_are_taken_for_one(
     strides: tuple[float | None, ...], extents: tuple[float, ...], expected: bool
 ) -> None:
-    assert is_side_by_side(Touch(8, 1e6, False, strides), extents) == expected
+    assert of(8, strides, extents).is_beside == expected
 
 
 # costs ------------------------------------------------------------------------------------------

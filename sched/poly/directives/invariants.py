@@ -73,9 +73,8 @@ def _kinds_of(path: Path) -> tuple[Kind, ...]:
 
 def check_lanes(e: Editing) -> None:
     """Whether lanes would compute Funcs: they share storage."""
-    if "vector" not in kinds(e.tree):
-        return
-    for path, node in produced(e.tree):
+    found = produced(e.tree)
+    for path, node in found if found and "vector" in kinds(e.tree) else ():
         loop = next((x for x in loops_of(path) if x.kind == "vector"), None)
         if loop is not None:
             names = " and ".join(f.name for f in node.funcs)
@@ -88,9 +87,10 @@ def check_lanes(e: Editing) -> None:
 
 def check_bounds_known(e: Editing) -> None:
     """Whether the bounds of loops read nothing that is computed inside of these loops."""
-    if not any(s.data_bounds for s in e.model.statements):
+    found = produced(e.tree)
+    if not found or not any(s.data_bounds for s in e.model.statements):
         return
-    for path, node in produced(e.tree):
+    for path, node in found:
         around = loops_of(path)
         for stage in stages(around[-1]):
             r = _bounded_by(stage, node.funcs, len(around))

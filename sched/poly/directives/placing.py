@@ -11,7 +11,7 @@ from ...later import later
 from ...records import dataclass
 from ..state.fields import loop_name, stage_name
 from ..state.record import Directive
-from ..tree.edits import At, loops_around, own_stages, stages
+from ..tree.edits import At, loops_around, own_stages, stages, stages_of
 from ..tree.looptree import Seq, loops_as_vars, loops_of, produced
 from . import accumulators
 from .rewriting import add_rewrite, chosen, func_of, stored
@@ -208,7 +208,7 @@ def compute_together(e: Editing, funcs: Sequence[Func], at: At, consumer: str) -
 def _begin_at(e: Editing, func: Func, update: str, at: At) -> tuple[str, ...]:
     """The pure definition inside of its own update."""
     _, to = e.tree.by_name[update]
-    own = [s for s in stages(e.tree) if s.statement.func is func]
+    own = stages_of(e.tree, func)
     pure = [s.name for s in own if not s.statement.definition.is_update]
     if not to.statement.definition.is_update and e.stage in pure:
         raise e.malformed(

@@ -7,7 +7,7 @@ write of the element is a possible source; and so it is where the last one takes
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from functools import reduce
@@ -22,6 +22,7 @@ from ..model.model import Model
 from ..model.statements import Access, Statement, iteration_and_element
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.isl import Map, Set, UnionMap, coalesced, isl
+from ..sets.memo import Either, Same
 from ..tree.looptree import Tree, leaves
 from ..tree.time_maps import time_maps
 from ..tree.times import ScheduledStage, runs_before
@@ -195,6 +196,40 @@ def _flow(
     times: Mapping[Statement, Map],
 ) -> list[Dependence]:
     names = _Names([*reads, *writes])
+    key = ("flow", Same(model.context), *_alike(model, names, [*reads, *writes], times))
+    found = model.memo.of(key, lambda: _found_flow(model, names, reads, writes, times))
+    exact = all(a.must for a in (*reads, *writes))
+    return [
+        Dependence("flow", tensor, names.statement(source), names.statement(sink), relation, exact)
+        for source, sink, relation in found
+    ]
+
+
+def _alike(
+    model: Model, names: _Names, accesses: Sequence[Access], times: Mapping[Statement, Map]
+) -> Iterator[object]:
+    """All that the last writes before some reads depend on, but for which statements these are: the
+    layers of a network have it in common."""
+
+    def interned(what: str, s: Statement, where: Either) -> Same:
+        return Same(model.memo.alike((what, s.frame.params, s.frame.dims), where))
+
+    for s in names.statements:
+        yield s.frame.params, s.frame.dims, interned("time", s, times[s])
+    for a in accesses:
+        s = a.statement
+        yield names.name(s), a.is_write, a.must, interned("domain", s, a.domain)
+        yield from (interned("map", s, x) for x in (a.map, a.relation.map))
+
+
+def _found_flow(
+    model: Model,
+    names: _Names,
+    reads: list[Access],
+    writes: list[Access],
+    times: Mapping[Statement, Map],
+) -> list[tuple[str, str, Map]]:
+    """The instances of statements, by their tuple names, that write what others read."""
     maps = {a: a.map for a in (*reads, *writes)}
     wide = _widened(reads, writes, times)
     maps |= wide.maps
@@ -207,11 +242,7 @@ def _flow(
     info = info.set_may_source(accesses(w for w in writes if not w.must))
     schedule = names.union(({**times, **wide.times}).items(), model, "t")
     flow = info.set_schedule_map(schedule).compute_flow()
-    exact = all(a.must for a in (*reads, *writes))
-    return [
-        Dependence("flow", tensor, source, sink, relation, exact)
-        for source, sink, relation in _split(flow.get_may_dependence(), names, model, wide.sinks)
-    ]
+    return _split(flow.get_may_dependence(), names, model, wide.sinks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,16 +290,16 @@ def _formula(times: Map) -> Map | None:
 
 def _split(
     dependence: UnionMap, names: _Names, model: Model, sinks: Mapping[Statement, Set]
-) -> list[tuple[Statement, Statement, Map]]:
-    found: list[tuple[Statement, Statement, Map]] = []
+) -> list[tuple[str, str, Map]]:
+    found: list[tuple[str, str, Map]] = []
     maps: list[Map] = []
     dependence.foreach_map(maps.append)
     for m in maps:
-        source = names.statement(m.get_tuple_name(isl.dim_type.in_))
-        sink = names.statement(m.get_tuple_name(isl.dim_type.out))
+        source, sink = (m.get_tuple_name(x) for x in (isl.dim_type.in_, isl.dim_type.out))
+        by = sinks.get(names.statement(sink))
         plain = m.reset_tuple_id(isl.dim_type.in_).reset_tuple_id(isl.dim_type.out)
-        if sink in sinks:
-            plain = plain.intersect_range(sinks[sink])
+        if by is not None:
+            plain = plain.intersect_range(by)
         plain = coalesced(plain.intersect_params(model.context).gist_params(model.context))
         if not plain.is_empty():
             found.append((source, sink, plain))
@@ -296,18 +327,22 @@ def _ordered(
                 old, exact = by_pair.get(key, (found, True))
                 by_pair[key] = (old.union(found), exact and a.must and b.must)
     return [
-        Dependence(kind, tensor, source, sink, _plain(relation, model), exact)
+        Dependence(kind, tensor, source, sink, _plain(relation, source, sink, model), exact)
         for (source, sink), (relation, exact) in by_pair.items()
     ]
 
 
-def _plain(relation: Map, model: Model) -> Map:
-    return coalesced(relation).gist_params(model.context)
+def _plain(relation: Map, source: Statement, sink: Statement, model: Model) -> Map:
+    frames = [(s.frame.params, s.frame.dims) for s in (source, sink)]
+    known = model.memo.alike(("pairs", *frames), relation)
+    key = ("pairs", Same(known), Same(model.context))
+    return model.memo.of(key, lambda: coalesced(known).gist_params(model.context))
 
 
 def flow_of_all_writes(model: Model, d: Dependence, tree: Tree) -> Map:
     """{ x -> y : x writes an element that y reads later }, whoever writes it in between."""
     writes, reads = d.source.writes_of(d.tensor), d.sink.reads_of(d.tensor)
-    using = {s for s in model.statements if s.touches(d.tensor)}
-    (found,) = _ordered("flow", model, d.tensor, writes, reads, _InOrder(tree, using))
+    using = model.touching[d.tensor]  # hundreds of sums into a Func have the order in common
+    order = model.memo.of(("order", Same(tree), *using), lambda: _InOrder(tree, {*using}))
+    (found,) = _ordered("flow", model, d.tensor, writes, reads, order)
     return found.map

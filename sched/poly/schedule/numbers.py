@@ -11,7 +11,7 @@ from ...lang.nodes.dtypes import DType, as_dtype
 from ...targets.words import Resolved, Word
 from ..model.element_types import widest
 from ..state.record import Directive
-from ..tree.edits import own_stages, stages
+from ..tree.edits import own_stages, stages, stages_called
 
 if TYPE_CHECKING:
     from .schedule import Schedule
@@ -60,7 +60,7 @@ def _known_type(s: Schedule, stage: str, loop: Any) -> DType:
 
 def element_type(s: Schedule, stage: str, loop: Any) -> DType:
     """The widest type that a stage computes with, or all stages in one of its loops."""
-    inside = [x for x in stages(s.tree) if x.name == stage] or list(stages(s.tree))
+    inside = stages_called(s.tree, stage) or list(stages(s.tree))
     if isinstance(loop, str):
         with suppress(PolyschedError):  # the directive will say that there is no such loop
             inside = list(own_stages(s._find(stage, loop).loop)) or inside

@@ -188,9 +188,8 @@ class Editing:
         """Whether `accumulate_at` has been said of the stage."""
         return any(
             isinstance(node, Accumulator) and node.is_of(stage)
-            for path, found in leaves(self.tree)
+            for path in self.tree.paths_to(stage)
             for _, node in path
-            if found is stage
         )
 
     def fresh_func(self, name: str, like: Tensor, dtypes: tuple[DType, ...] | None = None) -> Func:

@@ -7,6 +7,8 @@ new one that shares what it leaves alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, compress, count, repeat
+from operator import is_, is_not
 
 from ...lang.errors.errors import ScheduleError, Span
 from ...lang.nodes.nodes import Node
@@ -32,7 +34,7 @@ class At:
 def nest_of(tree: Seq, stage: Stage, at: At) -> list[Loop]:
     """The loops around a stage that are of one nest with a loop of it: the loops of consumers at
     which it is computed are another nest."""
-    path = next(path for path, found in leaves(tree) if found is stage)
+    path = next(tree.paths_to(stage))
     nests: list[list[Loop]] = [[]]
     for _, node in path:
         if isinstance(node, Produce):
@@ -44,16 +46,32 @@ def nest_of(tree: Seq, stage: Stage, at: At) -> list[Loop]:
 
 def stages(tree: Tree) -> Iterator[Stage]:
     """Every stage below, in order."""
-    waiting = [tree]
-    if isinstance(tree, (Loop, Seq)):
+    if isinstance(tree, Seq):
+        for nest in tree.nests:
+            yield from stages(nest)
+        return
+    if isinstance(tree, Loop):
         yield from [stage for _, stage in tree.leaves]
         return
+    waiting: list[Tree] = [tree]
     while waiting:
         node = waiting.pop()
         if isinstance(node, Stage):
             yield node
         else:
             waiting += reversed(node.body)
+
+
+def stages_called(tree: Seq, name: str) -> list[Stage]:
+    """The stages of a name, in order."""
+    nests = (x for x in tree.nests if not isinstance(x, Loop) or name in x.loop_names)
+    return [s for nest in nests for s in stages(nest) if s.name == name]
+
+
+def stages_of(tree: Seq, func: Func) -> list[Stage]:
+    """The stages that compute a Func, in order."""
+    nests = (x for x in tree.nests if not isinstance(x, Loop) or func in x.touched)
+    return [s for nest in nests for s in stages(nest) if s.statement.func is func]
 
 
 def own_stages(tree: Tree) -> Iterator[Stage]:
@@ -91,8 +109,10 @@ def new_roots(tree: Seq, before: Seq) -> list[tuple[Path, Tree]]:
     """What stands at the root that was not there before, with the paths to it."""
     if tree is before:
         return []
-    new = tree.numbers.keys() - before.numbers.keys()
-    return [tree.roots[k] for k in sorted(tree.numbers[x] for x in new)]
+    nests, known = tree.nests, before.numbers
+    # Most stand where they stood.
+    is_other = map(is_not, nests, chain(before.nests, repeat(None)))
+    return [tree.roots[k] for k in compress(count(), is_other) if id(nests[k]) not in known]
 
 
 def loops_around(tree: Seq, name: str) -> tuple[At, ...]:
@@ -142,7 +162,7 @@ def _put(tree: Tree, place: Place, nodes: tuple[Tree, ...]) -> Tree | None:
 def with_body(tree: Tree, body: tuple[Tree, ...]) -> Tree:
     """A node with another body; itself where that is the same."""
     old = () if isinstance(tree, Stage) else tree.body
-    if len(body) == len(old) and all(a is b for a, b in zip(body, old, strict=True)):
+    if len(body) == len(old) and all(map(is_, body, old)):
         return tree
     match tree:
         case Loop() | Alloc() | Produce() | Accumulator():

@@ -9,6 +9,7 @@ coordinate `i` into `i // 8` and `i % 8`, and a skew into `i + t`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 from typing import TYPE_CHECKING
 
 from ...cached import cached_property
@@ -18,6 +19,7 @@ from ...lang.nodes.tensor import Tensor
 from ...lang.tensors.tensors import Func
 from ...records import dataclass
 from .kinds import Kind
+from .roots import Roots
 from .stage import Stage
 
 if TYPE_CHECKING:
@@ -161,26 +163,15 @@ class Seq:
         return _nodes(self)[1:]
 
     @cached_property
-    def roots(self) -> list[tuple[Path, Tree]]:
+    def roots(self) -> Roots:
         """What stands at the root, one after the other, each with the path to it through
         storage."""
-        found: list[tuple[Path, Tree]] = []
-        waiting: list[tuple[Path, Tree]] = [((), self)]
-        while waiting:
-            path, node = waiting.pop()
-            if isinstance(node, (Seq, Alloc)):
-                waiting += [
-                    ((*path, (k, node.body[k])), node.body[k])
-                    for k in reversed(range(len(node.body)))
-                ]
-            else:
-                found.append((path, node))
-        return found
+        return Roots(self.body, (Seq, Alloc))
 
-    @cached_property
+    @property
     def nests(self) -> list[Tree]:
         """What stands at the root, one after the other, in whichever storage."""
-        return [nest for _, nest in self.roots]
+        return self.roots.nests
 
     @cached_property
     def leaves(self) -> list[tuple[Path, Stage]]:
@@ -193,20 +184,30 @@ class Seq:
     @cached_property
     def numbers(self) -> Mapping[int, int]:
         """By the id of what stands at the root, its number among `nests`."""
-        return {id(nest): k for k, nest in enumerate(self.nests)}
+        return dict(zip(map(id, self.nests), count()))
 
     @cached_property
     def by_name(self) -> Mapping[str, tuple[Path, Stage]]:
         """The first stage of each name, with its path."""
         return _ByName(self)
 
+    def paths_to(self, stage: Stage) -> Iterator[Path]:
+        """The paths to a stage."""
+        name = stage.name
+        for k, nest in enumerate(self.nests):
+            if type(nest) is not Loop or name in nest.loop_names:
+                for inside, found in leaves(nest):
+                    if found is stage:
+                        yield (*self.roots.path(k), *inside)
+
     @cached_property
     def produced(self) -> list[tuple[Path, Produce]]:
         """What is computed at loops, each with the path to it."""
         found: list[tuple[Path, Produce]] = []
-        for path, nest in self.roots:
+        for k, nest in enumerate(self.nests):
             below = nest.produced if type(nest) is Loop else produced(nest)
             if below:
+                path = self.roots.path(k)
                 found += [((*path, *inside), node) for inside, node in below]
         return found
 
@@ -249,18 +250,17 @@ class _ByName(Mapping[str, "tuple[Path, Stage]"]):
         return self._found[name]
 
     def _looked_for(self, name: str) -> tuple[Path, Stage]:
-        for path, nest in self._roots:
+        for k, nest in enumerate(self._roots.nests):
             if type(nest) is Loop and name not in nest.loop_names:
                 continue
             for inside, stage in leaves(nest):
                 if stage.name == name:
-                    return (*path, *inside), stage
+                    return (*self._roots.path(k), *inside), stage
         raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(
-            dict.fromkeys(stage.name for _, nest in self._roots for _, stage in leaves(nest))
-        )
+        nests = self._roots.nests
+        return iter(dict.fromkeys(stage.name for nest in nests for _, stage in leaves(nest)))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from functools import cache, partial
 from math import prod
 from typing import Literal
 
 from ...garbage import uncollected
 from ...lang.errors.frames import bounded
-from ...lang.nodes.dtypes import as_dtype
+from ...lang.nodes.dtypes import DType, as_dtype
 from ...lang.nodes.nodes import Read, RVar, Var, postorder
 from ...lang.nodes.shown import Shown
 from ...lang.program.program import Program
@@ -24,6 +25,7 @@ from ...poly.program.accumulation import accumulates, finds_place, folds, is_exa
 from ...poly.program.rule import without_recomputation
 from ...poly.schedule.schedule import Schedule
 from ...poly.sets.budget import BudgetExceeded, allowance, budget
+from ...poly.sets.memo import Same
 from ...poly.sets.simplify import reads_memory
 from ...poly.state.rewritten import RewrittenProgram, rewritten_program
 from ...poly.tree.times import ScheduledStage, scheduled_stages
@@ -111,10 +113,16 @@ class StatementFacts(Shown):
         return max(others, self.widest // 2)
 
     def _widest(self, accesses: Sequence[MemoryAccess]) -> int:
-        computed = (as_dtype(name.split()[-1]) for name in self.operations)
+        computed = map(_type_of, self.operations)
         sizes = [a.widest for a in accesses]
         sizes += [x.itemsize for x in computed if x.itemsize < 8 or x.is_float]
         return min(8, max(sizes, default=4))
+
+
+@cache
+def _type_of(operation: str) -> DType:
+    """The type that an operation of a class works in."""
+    return as_dtype(operation.split()[-1])
 
 
 def main_of(own: Sequence[StatementFacts]) -> StatementFacts:
@@ -214,23 +222,26 @@ def _facts_of(rewritten: RewrittenProgram, sizes: Mapping[str, int]) -> Facts:
         others, distances_there = beside[nest_of(placed)]
         around = within(placed, nests, distances_there)
         nest = written_nest(placed, around, shared_loops(placed, others), sizes)
-        kind = kind_of(statement, model)
+        own = model.memo.of(
+            ("operations", statement, nest.dims, Same(rewritten.written), Same(model.context)),
+            partial(_at_any_sizes, statement, nest.dims, around, nests, model),
+        )
         statements.append(
             StatementFacts(
                 statement.name,
                 model.program.names[statement.func],
-                kind,
+                own.kind,
                 nest.loops,
-                tuple(axis_of(statement, x) for x in nest.dims),
-                operations(statement.definition),
-                operations_by_loops(statement.definition, nest.dims),
+                own.axes,
+                own.operations,
+                own.varying,
                 memory_accesses(statement, nest.dims, nest.ranges, known, layouts),
                 around,
                 nest.permutable,
                 nest.skewable,
                 accumulates_exactly(statement.definition),
                 len(statement.definition.values),
-                _waiting(statement, around, nests) if kind == "recurrence" else (),
+                own.waiting,
             )
         )
         dims.append(nest.dims)
@@ -238,6 +249,34 @@ def _facts_of(rewritten: RewrittenProgram, sizes: Mapping[str, int]) -> Facts:
             needed += windows(statement, nest.dims, nest.box, known, layouts)
     together = _together(model.statements, statements, dims)
     return Facts(sizes, tuple(statements), tuple(needed), found, together)
+
+
+@dataclass(frozen=True, slots=True)
+class _AtAnySizes:
+    """What is known of a statement whatever the sizes are: see `StatementFacts`."""
+
+    kind: Kind
+    axes: tuple[int | None, ...]
+    operations: Mapping[str, int]
+    varying: tuple[tuple[str, tuple[bool, ...], int], ...]
+    waiting: Operations
+
+
+def _at_any_sizes(
+    statement: Statement,
+    dims: Sequence[Var | RVar],
+    around: Sequence[Distance],
+    nests: Mapping[str, ScheduledStage],
+    model: Model,
+) -> _AtAnySizes:
+    kind, d = kind_of(statement, model), statement.definition
+    return _AtAnySizes(
+        kind,
+        tuple(axis_of(statement, x) for x in dims),
+        operations(d),
+        operations_by_loops(d, dims),
+        _waiting(statement, around, nests) if kind == "recurrence" else (),
+    )
 
 
 def _waiting(

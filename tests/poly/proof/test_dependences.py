@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 import polysched as ps
 from polysched.lang.program.program import Program
 from polysched.poly.model.model import Model
+from polysched.poly.proof import dependences as proof
 from polysched.poly.proof.dependences import Dependence, dependences
 from polysched.poly.proof.instance_pairs import smallest_pair
 from polysched.poly.proof.proof import Prover, Violation
@@ -128,11 +130,26 @@ def borders() -> ps.Func:
     return g
 
 
+def updates_of_other_elements() -> ps.Func:
+    """Two Funcs whose updates run in the same order, and write other elements."""
+    n = ps.sizes("n")
+    i = ps.vars("i")
+    r = ps.RVar("r", 0, n - 1)
+    f, g, h = (ps.Func(name, (n,)) for name in "fgh")
+    f[i] = 0
+    f[r] += 1
+    g[i] = 0
+    g[r + 1] += 1
+    h[i] = f[i] + g[i]
+    return h
+
+
 @pytest.mark.parametrize(
     "build",
     [
         read_between,
         borders,
+        updates_of_other_elements,
         programs.triangle,
         programs.strided,
         programs.union,
@@ -170,6 +187,36 @@ def test_pieces_of_what_is_needed_do_not_multiply() -> None:
     f6[i] = f2[i, ps.clip(i, 0, m - 1)] + ps.sum(f2[ps.clip(i + 1, 0, n - 1), r7 + 1], r7)
     s = ps.Schedule((f4, f6))
     s["f6.sum0"].compute_at(s["f6.sum0.update(0)"], "r7")
+
+
+def sums_at_other_places(count: int) -> ps.Func:
+    n = ps.sizes("n")
+    i = ps.vars("i")
+    x, r = ps.Input("x", ps.uint32, (n,)), ps.RVar("r", 0, n)
+    f = ps.Func("f", (n + count,), ps.uint32)
+    f[i] = 0
+    for k in range(count):
+        f[r + k] += x[r]
+    return f
+
+
+def test_sums_into_a_func_have_the_order_of_their_statements_in_common(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Counted(proof._InOrder):
+        made = 0
+
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+            Counted.made += 1
+
+    monkeypatch.setattr(proof, "_InOrder", Counted)
+    counts = []
+    for count in (3, 6):
+        Counted.made = 0
+        ps.Schedule(sums_at_other_places(count))["f"].parallel("i")
+        counts.append(Counted.made)
+    assert counts[0] == counts[1] > 1
 
 
 def test_a_scatter_keeps_every_earlier_write_as_a_possible_source() -> None:
@@ -232,13 +279,32 @@ def test_what_is_fresh_in_each_iteration_is_read_in_the_iteration_that_writes_it
     s[f].update(0).split("i", 1)
 
 
-def test_a_reversed_order_violates_and_has_the_smallest_witness() -> None:
-    model = model_of(prefix_sum())
-    written = as_written(model)
+def backwards(model: Model) -> Seq:
+    """The loop of the update of a prefix sum, run backwards."""
     init, update = stages(model)
     assert isinstance(update, Stage)
-    backwards = Stage(update.statement, (_negated(update.coordinates[0]),))
-    tree = Seq((Loop("i", (init,)), Loop("r", (backwards,))))
+    reversed_update = Stage(update.statement, (_negated(update.coordinates[0]),))
+    return Seq((Loop("i", (init,)), Loop("r", (reversed_update,))))
+
+
+def test_what_was_found_of_an_order_is_not_taken_for_another() -> None:
+    model = model_of(prefix_sum())
+    before = points_of_flow(model, as_written(model))
+    assert before == {(1, 2), (2, 3)}
+    assert points_of_flow(model, backwards(model)) == set()
+    assert points_of_flow(model, as_written(model)) == before
+
+
+def points_of_flow(model: Model, tree: Seq) -> set[tuple[int, int]]:
+    """The terms of the update of a prefix sum of four that read what others wrote."""
+    found = (d for d in dependences(model, tree) if d.kind == "flow")
+    own = (d for d in found if d.source is d.sink)
+    return {(a[0], b[0]) for d in own for a, b in points(d.map, {"n": 4})}
+
+
+def test_a_reversed_order_violates_and_has_the_smallest_witness() -> None:
+    model = model_of(prefix_sum())
+    written, tree = as_written(model), backwards(model)
     prover = Prover(model, written)
 
     def broken(by: Seq) -> list[Violation]:
