@@ -153,12 +153,12 @@ def joint_cost(
     cost = search.costs.at(p, whole, spot).of(nest)
     if one is whole:
         return cost
-    apart = search.costs.at(p, one, spot).of(nest).memory[-1]
+    alone = search.costs.at(p, one, spot).of(nest).memory[-1]
     for d in [p.funcs[x] for x in search.together.others(p, one.func)]:
         s = search.statements[d.plan.func][-1]
-        apart += search.costs.at(p, s, d.spots[-1]).of(d.nests[-1]).memory[-1]
+        alone += search.costs.at(p, s, d.spots[-1]).of(d.nests[-1]).memory[-1]
     *nearer, last = cost.memory
-    return replace(cost, memory=(*nearer, min(last, apart)))
+    return replace(cost, memory=(*nearer, min(last, alone)))
 
 
 def hosted(search: Search, p: Partial, func: str) -> Iterator[Decided]:

@@ -825,8 +825,7 @@ FAULTS = (
     ),
     Fault(
         "sums in common loops cost as much as apart", "tune/search.py",
-        "if whole is None:\n            return NOTHING\n        cost = self.costs.at(p, whole,",
-        "cost = self.costs.at(p, s,", SWEEPS,
+        "if whole is None:\n            return NOTHING", "whole = s", SWEEPS,
     ),
     Fault(
         "windows are those of the first read", "tune/facts/windows.py",

@@ -136,7 +136,7 @@ def searched(outputs: Any, refuses: frozenset[str] = frozenset(), **sizes: int) 
 @pytest.mark.parametrize("size", [3000, 300_000, 900_000, 5_000_000])
 def test_together_they_never_take_longer(size: int) -> None:
     """Also where each of them fits into the last cache, and all of them together do not."""
-    whole, apart = (searched(halves(), refused, n=size).best() for refused in (set(), {"a"}))
+    whole, alone = (searched(halves(), refused, n=size).best() for refused in (set(), {"a"}))
     assert whole.funcs["a"].plan.host == ("b", whole.funcs["b"].nests[0].loops[-1].name)
-    assert apart.funcs["a"].plan.host is None
-    assert whole.seconds < 0.9 * apart.seconds
+    assert alone.funcs["a"].plan.host is None
+    assert whole.seconds < 0.9 * alone.seconds

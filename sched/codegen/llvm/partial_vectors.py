@@ -114,7 +114,7 @@ define internal {KEEPING} void {name}.some{given} #2 {{
 
     @property
     def _keeps(self) -> bool:
-        """Whether functions keep all registers: whole vectors of AVX2 are known to be kept."""
+        """Whether functions keep all registers: all of a vector of AVX2 is known to be kept."""
         return self.target.arch == "x86_64" and self.target.vector_bytes == _YMM
 
     def _on_this(self, text: str) -> str:
