@@ -162,16 +162,11 @@ def _loaded(vector: str, size: int) -> str:
             f"  %piece.{k} = call {KEEPING} i128 {_LOAD}"
             f"(ptr %from.{k}, i64 %at.{k}, i64 %last.{k})",
         ]
-        if size < _PIECE:
-            lines.append(f"  %found.{k} = trunc i128 %piece.{k} to {whole}")
-        elif size == _PIECE:
-            lines.append(f"  %found.{k} = add i128 %piece.{k}, 0")
-        else:
-            lines += [
-                f"  %wide.{k} = {_resized('i128', f'%piece.{k}', whole)}",
-                f"  %there.{k} = shl {whole} %wide.{k}, {8 * _PIECE * k}",
-                f"  %found.{k} = or {whole} %there.{k}, {found}",
-            ]
+        lines += [
+            f"  %wide.{k} = {_resized('i128', f'%piece.{k}', whole)}",
+            f"  %there.{k} = shl {whole} %wide.{k}, {8 * _PIECE * k}",
+            f"  %found.{k} = or {whole} %there.{k}, {found}",
+        ]
         found = f"%found.{k}"
     lines += [f"  %lanes = bitcast {whole} {found} to {vector}", f"  ret {vector} %lanes"]
     return "\n".join(lines)

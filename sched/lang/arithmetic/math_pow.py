@@ -30,8 +30,6 @@ from .math_terms import (
     series_of,
 )
 
-#: The next float32 above the root of 1/2: so log2(1 + f) is not below -1/2, nor beyond 1/2.
-_SQRT_HALF_32 = 0x3F3504F4
 #: Exponents beyond give what this one gives: 0, 1 or inf.
 _LARGE = 2.0**100
 #: Powers of integers that have no more bits are not taken for rare ones.

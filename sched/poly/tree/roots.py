@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, overload
 
 if TYPE_CHECKING:
-    from .looptree import Path, Tree
+    from .looptree import Alloc, Path, Seq, Tree
 
     Root = tuple[Path, Tree]
 
@@ -23,19 +23,20 @@ class Roots(Sequence["Root"]):
         nests: the same without paths.
     """
 
-    def __init__(self, body: Sequence[Tree], storage: Collection[type]) -> None:
+    def __init__(self, body: Sequence[Tree], storage: tuple[type[Seq], type[Alloc]]) -> None:
         self.nests: list[Tree] = []
         self._places: list[tuple[Path, int]] = []
-        self._add((), body, storage)
-
-    def _add(self, path: Path, body: Sequence[Tree], storage: Collection[type]) -> None:
-        nests, places = self.nests, self._places
-        for k, node in enumerate(body):
-            if type(node) in storage:
-                self._add((*path, (k, node)), node.body, storage)  # type: ignore[union-attr]
+        within: list[tuple[Path, Iterator[tuple[int, Tree]]]] = [((), enumerate(body))]
+        while within:
+            path, waiting = within[-1]
+            for k, node in waiting:
+                if isinstance(node, storage):
+                    within.append(((*path, (k, node)), enumerate(node.body)))
+                    break
+                self.nests.append(node)
+                self._places.append((path, k))
             else:
-                nests.append(node)
-                places.append((path, k))
+                within.pop()
 
     def path(self, number: int) -> Path:
         """The path to what stands there at a position."""
