@@ -57,7 +57,7 @@ def seen():
 do = one
 if what == "pass builder":
     from llvmlite import binding
-    from polysched.codegen.llvm.binding import target_machine
+    from polysched.codegen.llvm.machine.binding import target_machine
     from polysched.targets.host import default_target
     machine, options = target_machine(default_target()), binding.create_pipeline_tuning_options()
     do = pass_builder

@@ -11,7 +11,7 @@ from threading import get_ident
 import llvmlite
 import llvmlite.binding as llvm
 
-from polysched.codegen.llvm import archive, binding, halves
+from polysched.codegen.llvm.machine import archive, binding, halves
 from polysched.targets.target import Target
 
 FOLDER = "POLYSCHED_TESTED_OBJECTS"

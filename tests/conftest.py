@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, settings
 
 from polysched.cache import place
 from polysched.codegen import lower
-from polysched.codegen.llvm import binding
+from polysched.codegen.llvm.machine import binding
 from polysched.codegen.runtime import native_calls
 
 # What is compiled is compiled by the code under test, also in processes that tests start. Those of

@@ -15,7 +15,7 @@ from .ir.ir import Module
 from .ir.text import module_text
 from .ir.verify import verify
 from .llvm import CompiledCode, assembly_of, compile_module
-from .llvm.functions import emit_module
+from .llvm.functions.functions import emit_module
 from .passes.border_loads import border_loads
 from .passes.carry_values import carry_values
 from .passes.expand_math import expand_math

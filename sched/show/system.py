@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal, overload
 
-from ..codegen.llvm.binding import LLVM_VERSION
+from ..codegen.llvm.machine.binding import LLVM_VERSION
 from ..codegen.runtime.threads import get_num_threads
 from ..lang.errors.errors import PolyschedError
 from ..lang.errors.frames import bounded, flag

@@ -43,7 +43,7 @@ def forbid(isl: bool = True, llvm: bool = True) -> None:
     """Makes isl, or LLVM's passes, or both unusable from now on."""
     for part in PARTS:
         importlib.import_module(f"polysched.{part}")
-    from polysched.codegen.llvm import binding
+    from polysched.codegen.llvm.machine import binding
 
     for name, module in list(sys.modules.items()) if isl else ():
         if name.startswith("polysched"):

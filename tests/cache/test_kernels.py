@@ -15,7 +15,7 @@ from gallery.execute import assert_same, fresh, kernel, outputs, schedule
 import polysched as ps
 from polysched.cache import keys, store
 from polysched.codegen.build.build import build
-from polysched.codegen.llvm import binding
+from polysched.codegen.llvm.machine import binding
 from polysched.codegen.lower import passed
 from polysched.codegen.runtime import interface, kept
 from polysched.codegen.runtime.kernel import Kernel

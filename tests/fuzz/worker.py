@@ -13,7 +13,7 @@ from typing import Any
 
 from compiled import FOLDER, Compiled
 
-from polysched.codegen.llvm import binding
+from polysched.codegen.llvm.machine import binding
 from polysched.testing.process import Lost, Process, Say, answer
 
 from .compare import Report

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from polysched.codegen.llvm.values import memory_suffix, suffix, type_name
+from polysched.codegen.llvm.text.values import memory_suffix, suffix, type_name
 from polysched.lang.arithmetic.math_terms import for_type
 from polysched.lang.errors.errors import InternalError
 from polysched.lang.nodes import dtypes as dt

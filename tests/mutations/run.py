@@ -193,69 +193,73 @@ FAULTS = (
         "_between(Set.from_basic_set(line.get_basic_sets()[0]), around)", SMALL_PROGRAMS,
     ),
     Fault(
-        "a quotient that was rounded up is kept", "codegen/llvm/remainders.py",
+        "a quotient that was rounded up is kept", "codegen/llvm/operators/remainders.py",
         'return b.select(is_below, b.binary("fadd", left, y), left)', "return left", REMAINDERS,
     ),
     Fault(
         "denormal numbers have the exponent of the smallest other one",
-        "codegen/llvm/remainders.py",
+        "codegen/llvm/operators/remainders.py",
         "less = b.select(is_denormal, b.like(word, form.mantissa), b.like(word, 0))",
         "less = b.like(word, 0)", REMAINDERS,
     ),
     Fault(
-        "a round starts at a divisor that is too small for it", "codegen/llvm/remainders.py",
+        "a round starts at a divisor that is too small for it",
+        "codegen/llvm/operators/remainders.py",
         "x.dtype.format.mantissa - 1)", "x.dtype.format.mantissa + 3)", REMAINDERS,
     ),
     Fault(
-        "halves are rounded away from 0 to bfloat16", "codegen/llvm/bfloat_rounding.py",
+        "halves are rounded away from 0 to bfloat16", "codegen/llvm/operators/bfloat_rounding.py",
         'b.binary("add", b.binary("add", word, b.like(word, 0x7FFF)), last)',
         'b.binary("add", word, b.like(word, 0x8000))', NARROW,
     ),
     Fault(
-        "NaNs are rounded to bfloat16 like numbers", "codegen/llvm/bfloat_rounding.py",
+        "NaNs are rounded to bfloat16 like numbers", "codegen/llvm/operators/bfloat_rounding.py",
         'b.select(b.compare("uno", x, x), quiet, nearest)', "nearest", NARROW,
     ),
     Fault(
         "NaNs are rounded to bfloat16 like numbers in registers of AVX-512",
-        "codegen/llvm/bfloat_avx512.py", "_NAN_STAYS = 0x22", "_NAN_STAYS = 0", PAIRS,
+        "codegen/llvm/operators/bfloat_avx512.py", "_NAN_STAYS = 0x22", "_NAN_STAYS = 0", PAIRS,
     ),
     Fault(
-        "halves are rounded up in registers of AVX-512", "codegen/llvm/bfloat_avx512.py",
+        "halves are rounded up in registers of AVX-512", "codegen/llvm/operators/bfloat_avx512.py",
         "b.like(upper, 0x8001)", "b.like(upper, 0x8000)", PAIRS,
     ),
     Fault(
-        "NaNs of float16 are taken for those of bfloat16", "codegen/llvm/short_payloads.py",
+        "NaNs of float16 are taken for those of bfloat16",
+        "codegen/llvm/operators/short_payloads.py",
         "return dtype == bfloat16 or not dtype.is_float", "return True", PAIRS,
     ),
     Fault(
-        "NaNs on the stack are taken for those of bfloat16", "codegen/llvm/short_payloads.py",
+        "NaNs on the stack are taken for those of bfloat16",
+        "codegen/llvm/operators/short_payloads.py",
         "left = found - {s.buffer for s in stores if not self.holds(s.value)}", "left = found",
         PAIRS,
     ),
     Fault(
-        "the even lanes of a neighbour are taken for the odd ones", "codegen/llvm/pair_loads.py",
+        "the even lanes of a neighbour are taken for the odd ones",
+        "codegen/llvm/vectors/pair_loads.py",
         "even = known[at - step][1]", "even = known[at - step][0]", PAIRS,
     ),
     Fault(
-        "halves of pairs are rounded to odd", "codegen/llvm/bfloat_rounding.py",
+        "halves of pairs are rounded to odd", "codegen/llvm/operators/bfloat_rounding.py",
         'even = b.binary("and", _inverted(b, upper), b.like(upper, 1))',
         'even = b.binary("and", upper, b.like(upper, 1))', NARROW,
     ),
     Fault(
-        "NaNs of pairs carry", "codegen/llvm/bfloat_rounding.py",
+        "NaNs of pairs carry", "codegen/llvm/operators/bfloat_rounding.py",
         '    carries = b.binary("and", carries, _inverted(b, is_nan))\n', "", NARROW,
     ),
     Fault(
-        "pairs of registers are not sorted", "codegen/llvm/bfloat_rounding.py",
+        "pairs of registers are not sorted", "codegen/llvm/operators/bfloat_rounding.py",
         "[*range(0, x.lanes, 2), *range(1, x.lanes, 2)]", "[*range(x.lanes)]", NARROW,
     ),
     Fault(
-        "a bfloat16 in all lanes has digits of its own below", "codegen/llvm/narrow.py",
+        "a bfloat16 in all lanes has digits of its own below", "codegen/llvm/operators/narrow.py",
         'b.convert("bitcast", b.binary("and", word, b.like(word, 0xFFFF0000)), float32)',
         'b.convert("bitcast", word, float32)', NARROW,
     ),
     Fault(
-        "a wide float is rounded twice to 16 bits", "codegen/llvm/narrow.py",
+        "a wide float is rounded twice to 16 bits", "codegen/llvm/operators/narrow.py",
         "return _odd(b, single, is_inexact, grows, uint32)", "return single", NARROW,
     ),
     Fault(
@@ -272,7 +276,7 @@ FAULTS = (
     ),
     Fault(
         "the square of the smallest number with 15 digits is that number",
-        "codegen/llvm/rounded_products.py",
+        "codegen/llvm/operators/rounded_products.py",
         'return b.binary("xor", product, b.convert("sext", least, int16))', "return product",
         LANES,
     ),
@@ -321,11 +325,11 @@ FAULTS = (
         "(exponent * 1237) >> 16", "(exponent * 1300) >> 16", TURNS,
     ),
     Fault(
-        "lanes that want what is usual get what is rare", "codegen/llvm/vectors.py",
+        "lanes that want what is usual get what is rare", "codegen/llvm/vectors/vectors.py",
         "b.select(condition, self.value(rare), usual)", "self.value(rare)", TURNS,
     ),
     Fault(
-        "values of a rare branch are used behind it", "codegen/llvm/vectors.py",
+        "values of a rare branch are used behind it", "codegen/llvm/vectors/vectors.py",
         "        self._known, self._splats, self._pairs = known, splats, pairs\n", "", TURNS,
     ),
     Fault(
@@ -403,18 +407,20 @@ FAULTS = (
         " or x.seconds < wake]", " or True]", WARNINGS,
     ),
     Fault(
-        "a mean of unsigned integers moves a sign in", "codegen/llvm/integer_functions.py",
+        "a mean of unsigned integers moves a sign in",
+        "codegen/llvm/operators/integer_functions.py",
         """    opcode = "lshr" if x.dtype.kind == "u" else "ashr"
     return b.binary(opcode, b.binary("xor", x, y), b.like(x, 1))""",
         """    return b.binary("ashr", b.binary("xor", x, y), b.like(x, 1))""", INTEGER_CODE,
     ),
     Fault(
         "the square of the smallest number is within the limits",
-        "codegen/llvm/integer_functions.py",
+        "codegen/llvm/operators/integer_functions.py",
         "return b.select(least, b.like(narrow, t.max), narrow)", "return narrow", INTEGER_CODE,
     ),
     Fault(
-        "halves are rounded by an addition of their own", "codegen/llvm/integer_functions.py",
+        "halves are rounded by an addition of their own",
+        "codegen/llvm/operators/integer_functions.py",
         'return b.binary("sub", b.binary("or", x, y), _half_difference(b, x, y))',
         """one = b.binary("and", b.binary("xor", x, y), b.like(x, 1))
     return b.binary("add", halving_add(b, x, y), one)""",
@@ -443,17 +449,17 @@ FAULTS = (
         ("tests/codegen/ir/test_most_iterations.py",),
     ),
     Fault(
-        "a loop of two iterations is a branch", "codegen/llvm/statements.py",
+        "a loop of two iterations is a branch", "codegen/llvm/functions/statements.py",
         "if most_iterations(loop) == 1:", "if most_iterations(loop) in (1, 2):",
         ("tests/codegen/llvm/test_statements.py",),
     ),
     Fault(
-        "whether a loop polls depends on where it begins", "codegen/llvm/polls.py",
+        "whether a loop polls depends on where it begins", "codegen/llvm/functions/polls.py",
         "(strip - 1) * (step & -step)", "2 * strip - 1",
         ("tests/threads/test_interrupts.py",),
     ),
     Fault(
-        "time goes to the region that begins", "codegen/llvm/marks.py",
+        "time goes to the region that begins", "codegen/llvm/functions/marks.py",
         'b.binary("shl", ended, one)', 'b.binary("shl", region, one)', PROFILES,
     ),
     Fault(
@@ -710,7 +716,7 @@ FAULTS = (
         "if value == end.value else None", "if value else None", BOUNDED,
     ),
     Fault(
-        "a float in a range may be beyond its integers", "codegen/llvm/casts.py",
+        "a float in a range may be beyond its integers", "codegen/llvm/operators/casts.py",
         "if high is not None and high <= largest:", "if high is not None:", BOUNDED,
     ),
     Fault(
@@ -884,7 +890,7 @@ FAULTS = (
         ("tests/poly/nests/test_far_loops.py",),
     ),
     Fault(
-        "rows of elements begin at one of them", "codegen/llvm/vector_loads.py",
+        "rows of elements begin at one of them", "codegen/llvm/vectors/vector_loads.py",
         "first = b.binary(\"add\", indices, constant(back, int64, n)) if back else indices",
         "first = indices", VECTORS,
     ),
@@ -1476,11 +1482,11 @@ FAULTS = (
         "index=tuple(rest), value=value", "index=index, value=value", PROMOTED,
     ),
     Fault(
-        "what a tile held goes on to the next one", "codegen/llvm/statements.py",
+        "what a tile held goes on to the next one", "codegen/llvm/functions/statements.py",
         'if buffer.kind == "stack":', "if not buffer:", VECTORS,
     ),
     Fault(
-        "a mask ends one lane too early", "codegen/llvm/lane_masks.py",
+        "a mask ends one lane too early", "codegen/llvm/vectors/lane_masks.py",
         "-step * constant + (step < 0)", "-step * constant",
         ("tests/codegen/llvm/test_lane_masks.py",),
     ),
@@ -1560,12 +1566,12 @@ FAULTS = (
         ("tests/poly/sets/test_affine.py",),
     ),
     Fault(
-        "float32s on the stack lie there in pairs", "codegen/llvm/pair_lanes.py",
+        "float32s on the stack lie there in pairs", "codegen/llvm/vectors/pair_lanes.py",
         "order = [k // 2 + k % 2 * half for k in range(x.lanes)]", "order = range(x.lanes)",
         ("tests/codegen/llvm/test_pair_lanes.py",),
     ),
     Fault(
-        "halves are chosen by conditions in pairs", "codegen/llvm/pair_lanes.py",
+        "halves are chosen by conditions in pairs", "codegen/llvm/vectors/pair_lanes.py",
         "dtypes <= _WORDS or dtypes == {bfloat16}", "dtypes <= _WORDS | {bfloat16}",
         ("tests/codegen/llvm/test_pair_lanes.py",),
     ),
@@ -1646,7 +1652,7 @@ FAULTS = (
         'tests = (self._test("ge", a, ix.ZERO),)', GOING_ROUND,
     ),
     Fault(
-        "floats of lanes that meet are added in a tree", "codegen/llvm/statements.py",
+        "floats of lanes that meet are added in a tree", "codegen/llvm/functions/statements.py",
         "not (alone or lanes.in_order)", "not alone",
         ("tests/codegen/build/test_lanes_in_order.py",),
     ),
@@ -1656,7 +1662,7 @@ FAULTS = (
         ("tests/poly/directives/test_accumulate.py",),
     ),
     Fault(
-        "a part of a vector begins at its first lane", "codegen/llvm/partial_vectors.py",
+        "a part of a vector begins at its first lane", "codegen/llvm/vectors/partial_vectors.py",
         "%at = mul i64 %first, {size}", "%at = mul i64 0, {size}",
         ("tests/codegen/llvm/test_partial_vectors.py",),
     ),
@@ -1680,7 +1686,7 @@ FAULTS = (
         "first = ix.compare(\"ge\", LANE, ix.ZERO)", "first = condition", FULL_TILES,
     ),
     Fault(
-        "functions with as many lines are equal", "codegen/llvm/equal_functions.py",
+        "functions with as many lines are equal", "codegen/llvm/text/equal_functions.py",
         "return self._normal == other._normal", "return True",
         ("tests/codegen/llvm/test_equal_functions.py",),
     ),
@@ -1788,7 +1794,7 @@ FAULTS = (
         ("tests/poly/sets/test_linear.py",),
     ),
     Fault(
-        "floats beyond an integer type are converted", "codegen/llvm/casts.py",
+        "floats beyond an integer type are converted", "codegen/llvm/operators/casts.py",
         "        found = np.nextafter(found, source.scalar(0))\n", "        pass\n",
         ("tests/codegen/llvm/test_lanes.py", "-k", "largest"),
     ),
@@ -1808,7 +1814,7 @@ FAULTS = (
         ("tests/poly/nests/test_decided.py",),
     ),
     Fault(
-        "an element near another is one further", "codegen/llvm/vector_loads.py",
+        "an element near another is one further", "codegen/llvm/vectors/vector_loads.py",
         "at = [k - first - start for k in pattern.offsets]",
         "at = [min(k - first - start + 1, size - 1) for k in pattern.offsets]", VECTORS,
     ),
@@ -1849,7 +1855,7 @@ FAULTS = (
     ),
     Fault(
         "vectors that interleave are stored in another order",
-        "codegen/llvm/interleaved_stores.py",
+        "codegen/llvm/vectors/interleaved_stores.py",
         "_network(b, values[::2]), _network(b, values[1::2])",
         "_network(b, values[: len(values) // 2]), _network(b, values[len(values) // 2 :])",
         ("tests/codegen/passes/test_join_stores.py",),
@@ -1910,11 +1916,12 @@ FAULTS = (
         ("tests/poly/placement/test_placement_orders.py",),
     ),
     Fault(
-        "lanes of the next register are those of this one", "codegen/llvm/overlapping_loads.py",
+        "lanes of the next register are those of this one",
+        "codegen/llvm/vectors/overlapping_loads.py",
         "else LANES + x - high for", "else x - low - LANES for", OVERLAPPING,
     ),
     Fault(
-        "lanes that are stored backwards are not turned", "codegen/llvm/vector_stores.py",
+        "lanes that are stored backwards are not turned", "codegen/llvm/vectors/vector_stores.py",
         " or self._step(s) != 1:", ":", OVERLAPPING,
     ),
     Fault(
@@ -1926,20 +1933,20 @@ FAULTS = (
         "lanes) is not None or not is_independent(stmt):", "lanes) is not None:", MEANING,
     ),
     Fault(
-        "the least of two zeros is the positive one", "codegen/llvm/extrema.py",
+        "the least of two zeros is the positive one", "codegen/llvm/operators/extrema.py",
         "b.binary(\"or\", first, second)", "b.binary(\"and\", first, second)", EXTREMES,
     ),
     Fault(
-        "the largest of NaN and a number is any", "codegen/llvm/extrema.py",
+        "the largest of NaN and a number is any", "codegen/llvm/operators/extrema.py",
         "b.binary(\"or\", b.binary(\"and\", first, second), unordered)",
         "b.binary(\"and\", first, second)", EXTREMES,
     ),
     Fault(
-        "the largest of two zeros is the negative one", "codegen/llvm/extrema.py",
+        "the largest of two zeros is the negative one", "codegen/llvm/operators/extrema.py",
         "_MAJORITY = 0xE8", "_MAJORITY = 0xFC", EXTREMES,
     ),
     Fault(
-        "the least of all lanes is that of some", "codegen/llvm/extrema.py",
+        "the least of all lanes is that of some", "codegen/llvm/operators/extrema.py",
         "(0, x.lanes - half)", "(0, 0)", EXTREMES,
     ),
     Fault(
@@ -1955,11 +1962,11 @@ FAULTS = (
         "codegen/passes/border_loads.py", "ix.ONE), *_room(beyond)", "ix.ONE)", BORDERS,
     ),
     Fault(
-        "what is turned round is not", "codegen/llvm/shuffles.py",
+        "what is turned round is not", "codegen/llvm/text/shuffles.py",
         "    return list(reversed(range(lanes)))\n", "    return list(range(lanes))\n", VECTORS,
     ),
     Fault(
-        "strided loads read beyond the last lane", "codegen/llvm/vector_loads.py",
+        "strided loads read beyond the last lane", "codegen/llvm/vectors/vector_loads.py",
         "starts = list(dict.fromkeys([*range(0, most + 1 - size, size), most - size]))",
         "starts = list(range(0, most, size))", VECTORS,
     ),
@@ -1994,7 +2001,7 @@ FAULTS = (
         ("tests/poly/directives/test_reverse.py",),
     ),
     Fault(
-        "distances are of unsigned numbers", "codegen/llvm/instructions.py",
+        "distances are of unsigned numbers", "codegen/llvm/operators/instructions.py",
         'above = b.compare("sgt" if x.dtype.kind == "i" else "ugt", x, y)',
         'above = b.compare("ugt", x, y)', ("tests/lang/test_2_distances.py",),
     ),
@@ -2003,12 +2010,12 @@ FAULTS = (
         "a.sub(b).max(b.sub(a))", "a.sub(b)", ("tests/lang/test_2_distances.py",),
     ),
     Fault(
-        "native calls do not look at strides", "codegen/llvm/call_arguments.py",
+        "native calls do not look at strides", "codegen/llvm/calls/call_arguments.py",
         "  %equals = and i1 %same.extent, %same.stride",
         "  %equals = and i1 %same.extent, %same.extent", NATIVE_CALLS,
     ),
     Fault(
-        "native calls do not look at dtypes", "codegen/llvm/call_arguments.py",
+        "native calls do not look at dtypes", "codegen/llvm/calls/call_arguments.py",
         "  %both = and i1 %same.dtype, %same.rank",
         "  %both = and i1 %same.rank, %same.rank", NATIVE_CALLS,
     ),
@@ -2017,11 +2024,11 @@ FAULTS = (
         "ALIGNED | (WRITEABLE if is_written else 0)", "ALIGNED", NATIVE_CALLS,
     ),
     Fault(
-        "native calls let arrays overlap", "codegen/llvm/call_arguments.py",
+        "native calls let arrays overlap", "codegen/llvm/calls/call_arguments.py",
         "  br i1 %disjoint, label %next, label %no", "  br label %next", NATIVE_CALLS,
     ),
     Fault(
-        "native calls share memory with calls that run", "codegen/llvm/call_entry.py",
+        "native calls share memory with calls that run", "codegen/llvm/calls/call_entry.py",
         "  %can = or i1 %idle, %dry", "  %can = or i1 true, %dry", NATIVE_CALLS,
     ),
     Fault(
@@ -2038,7 +2045,7 @@ FAULTS = (
         "for n in free if n not in used", "for n in free", NATIVE_CALLS,
     ),
     Fault(
-        "native calls round floats to infinity", "codegen/llvm/call_arguments.py",
+        "native calls round floats to infinity", "codegen/llvm/calls/call_arguments.py",
         "  br i1 %overflows, label %no, label %kept", "  br label %kept", NATIVE_CALLS,
     ),
     Fault(
@@ -2046,11 +2053,11 @@ FAULTS = (
         '        self._words[PYTHON["epoch"] // 8] += 1', "        pass", NATIVE_CALLS,
     ),
     Fault(
-        "results of native calls are not held", "codegen/llvm/call_results.py",
+        "results of native calls are not held", "codegen/llvm/calls/call_results.py",
         "given:\n  call void %hold(ptr %only)\n", "given:\n", NATIVE_CALLS,
     ),
     Fault(
-        "lanes that are not there add what they have", "codegen/llvm/folds.py",
+        "lanes that are not there add what they have", "codegen/llvm/vectors/folds.py",
         "            each = b.select(mask, each, neutral)\n", "", VECTORS,
     ),
     Fault(
@@ -2099,12 +2106,12 @@ FAULTS = (
         "    except OSError as error:\n        return str(error)", ("tests/show/test_system.py",),
     ),
     Fault(
-        "instructions behind a loop are of its body", "codegen/llvm/locations.py",
+        "instructions behind a loop are of its body", "codegen/llvm/text/locations.py",
         "        self._change(before, len(text))", "        pass",
         ("tests/codegen/llvm/test_locations.py",),
     ),
     Fault(
-        "statements that stand twice have one line", "codegen/llvm/listed.py",
+        "statements that stand twice have one line", "codegen/llvm/machine/listed.py",
         "return replace(stmt) if made is stmt else made", "return made",
         ("tests/codegen/llvm/test_locations.py",),
     ),

@@ -6,7 +6,8 @@ import ctypes
 from dataclasses import dataclass
 from functools import cache
 
-from polysched.codegen.llvm import compile_module, polls
+from polysched.codegen.llvm import compile_module
+from polysched.codegen.llvm.functions import polls
 from polysched.codegen.runtime import pool
 from polysched.targets.host import default_target
 

@@ -252,8 +252,8 @@ def test_a_handler_forks_in_the_midst_of_a_parallel_loop() -> None:
     a chunk when the signal comes, or the loop is tried again."""
     code = """
     import ctypes
-    from polysched.codegen.llvm.layout import BOX, LINE
-    from polysched.codegen.llvm.runtime import RUNNING
+    from polysched.codegen.llvm.text.layout import BOX, LINE
+    from polysched.codegen.llvm.threads.runtime import RUNNING
     pool = pools.pool(3)
     pool.thresholds(0, 0, 0)
     large = np.linspace(-1, 1, 4_000_000, dtype=np.float32).reshape(400, -1)
@@ -326,7 +326,7 @@ def test_signals_in_a_child_whose_parent_was_in_a_handler() -> None:
     """Another thread forks, and is the main thread of the child: there it can be interrupted."""
     code = """
     from polysched.codegen.runtime.calls import Call
-    from polysched.codegen.llvm.layout import CALL
+    from polysched.codegen.llvm.text.layout import CALL
     def asks():
         with Call(1) as call:
             return call.words[CALL["callback"] // 8] != 0

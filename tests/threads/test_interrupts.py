@@ -16,8 +16,9 @@ import pytest
 
 import polysched as ps
 from polysched.codegen import lower
-from polysched.codegen.llvm import compile_module, polls
-from polysched.codegen.llvm.polls import FEW, SEVERAL
+from polysched.codegen.llvm import compile_module
+from polysched.codegen.llvm.functions import polls
+from polysched.codegen.llvm.functions.polls import FEW, SEVERAL
 from polysched.codegen.runtime import native_calls, pool as pools
 from polysched.targets.host import default_target
 from threads.polls import Polls
@@ -437,7 +438,7 @@ def test_ctrl_c_ends_a_kernel_that_would_not_end() -> None:
 def test_ctrl_c_where_threads_nap() -> None:
     """What systems without futex do."""
     code = """
-    from polysched.codegen.llvm.runtime import Waiting
+    from polysched.codegen.llvm.threads.runtime import Waiting
     import ctypes
     pools._waiting = lambda: (Waiting(False, 200), pools._address(ctypes.CDLL(None).usleep))
     pools.pool(3).thresholds(0, 0, 0)

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.codegen.llvm import binding
-from polysched.codegen.llvm.polls import emit_poll
-from polysched.codegen.llvm.runtime import Waiting, emit_runtime
+from polysched.codegen.llvm.functions.polls import emit_poll
+from polysched.codegen.llvm.machine import binding
+from polysched.codegen.llvm.threads.runtime import Waiting, emit_runtime
 from polysched.codegen.runtime import pool as pools
 from polysched.targets.host import default_target
 from polysched.targets.known import named
@@ -183,8 +183,8 @@ def test_exit_while_workers_spin_and_sleep() -> None:
     spin = "kernel(small); print('end')"
     sleep = """
 import ctypes
-from polysched.codegen.llvm.layout import LINE
-from polysched.codegen.llvm.runtime import SLEEPING
+from polysched.codegen.llvm.text.layout import LINE
+from polysched.codegen.llvm.threads.runtime import SLEEPING
 pool = pools.pool(3)
 boxes = [ctypes.c_int64.from_address(pool.address + LINE * (1 + k)) for k in range(2)]
 kernel(small)
@@ -217,7 +217,7 @@ print("end")
 def test_threads_that_nap_instead_of_sleeping() -> None:
     """What systems without futex do."""
     code = """
-from polysched.codegen.llvm.runtime import Waiting
+from polysched.codegen.llvm.threads.runtime import Waiting
 import ctypes
 pools._waiting = lambda: (Waiting(False, 200), pools._address(ctypes.CDLL(None).usleep))
 pools.pool(3).thresholds(0, 0, 0)

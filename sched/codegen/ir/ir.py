@@ -120,7 +120,7 @@ class Call:
 @dataclass(frozen=True, slots=True)
 class Mark:
     """Says that a thread begins `region`, in its own `pitch` words of `buffer`: with a clock, the
-    time since its last mark is entered to the region that ends. See `llvm.marks`."""
+    time since its last mark is entered to the region that ends. See `llvm/functions/marks.py`."""
 
     buffer: Buffer
     region: int

@@ -3,7 +3,7 @@
 The emitter is not among the names here: what is found on disk needs none.
 """
 
-from .jit import CompiledCode, assembly_of, compile_module, kept_module, load_object
+from .machine.jit import CompiledCode, assembly_of, compile_module, kept_module, load_object
 
 __all__ = [
     "CompiledCode",

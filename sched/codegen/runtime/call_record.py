@@ -15,7 +15,7 @@ import numpy as np
 from ...lang.nodes.dtypes import Array, float32, float64, int64
 from ...lang.nodes.nodes import ParamInfo
 from ...records import dataclass
-from ..llvm.call_entry import (
+from ..llvm.calls.call_entry import (
     ABSENT,
     ALIGNED,
     ARRAY_KIND,
@@ -28,7 +28,7 @@ from ..llvm.call_entry import (
     SAME,
     WRITEABLE,
 )
-from ..llvm.layout import MADE, RECORD, SLOT
+from ..llvm.text.layout import MADE, RECORD, SLOT
 from .arguments import alignment
 from .call_cache import CachedCall, float_bits, given_to
 from .pool import INLINE, Pool, pool

@@ -1,8 +1,8 @@
 """The state of a call that its kernel reads: the threads that it may use, and whether to stop.
 
 Native code on the main thread keeps Python from running the handlers of signals. Long loops call
-`_ask` now and then (`llvm/polls.py`), which does nothing: being entered is enough. What a handler
-raises there, as Ctrl-C does, stops the kernel and is raised by the call.
+`_ask` now and then (`llvm/functions/polls.py`), which does nothing: being entered is enough. What a
+handler raises there, as Ctrl-C does, stops the kernel and is raised by the call.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any
 from ...forks import at_fork
 from ...targets.host import default_target
 from ..llvm import kept_module
-from ..llvm.layout import CALL
-from ..llvm.polls import POLL, emit_poll
+from ..llvm.functions.polls import POLL, emit_poll
+from ..llvm.text.layout import CALL
 from .pool import keep_for_ever, native, pool
 
 _NATIVE = ctypes.CFUNCTYPE(None, ctypes.c_int64)

@@ -20,8 +20,8 @@ from ...lang.program.program import Program
 from ...targets.host import default_target
 from ..ir.ir import ALIGNMENT
 from ..llvm import CompiledCode, kept_module
-from ..llvm.call_entry import ENTRY, MOST_ARGUMENTS, MOST_WORDS, emit_call_entry
-from ..llvm.layout import STATE
+from ..llvm.calls.call_entry import ENTRY, MOST_ARGUMENTS, MOST_WORDS, emit_call_entry
+from ..llvm.text.layout import STATE
 from . import arena
 from .call_cache import CachedCall, Key
 from .call_record import Given, Memory, Record, RecordMaker, Signature, words_of

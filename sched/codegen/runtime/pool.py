@@ -1,4 +1,4 @@
-"""The pool of threads: Python makes them, native code keeps them. See `llvm/runtime.py`.
+"""The pool of threads: Python makes them, native code keeps them. See `llvm/threads/runtime.py`.
 
 A worker is a daemon thread that calls the native loop once, by ctypes, which lets go of the GIL,
 and never comes back: it needs no Python to work, and at the end of the process the system takes it
@@ -20,9 +20,9 @@ import numpy as np
 from ...forks import at_fork
 from ...targets.host import default_target
 from ..llvm import CompiledCode, kept_module
-from ..llvm.layout import BOX, LINE, POOL
-from ..llvm.polls import POLL
-from ..llvm.runtime import HOLD, NOW, RUN, STARTING, WORKER, Waiting, emit_runtime
+from ..llvm.functions.polls import POLL
+from ..llvm.text.layout import BOX, LINE, POOL
+from ..llvm.threads.runtime import HOLD, NOW, RUN, STARTING, WORKER, Waiting, emit_runtime
 from .threads import MOST
 
 SPIN = 30e-6

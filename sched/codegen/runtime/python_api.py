@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ...forks import at_fork
-from ..llvm.layout import ARRAY, DTYPE, KERNEL, PYTHON
+from ..llvm.text.layout import ARRAY, DTYPE, KERNEL, PYTHON
 from .threads import get_num_threads
 
 VARIABLE = "POLYSCHED_NATIVE_CALLS"

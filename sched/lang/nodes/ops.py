@@ -1,8 +1,9 @@
 """The table of operators: the one place that says which there are and how each is typed.
 
 A new operator is a row here, its meaning in `lang/arithmetic/scalar.py`, its code in
-`codegen/llvm/instructions.py` (or, when it is a function built from other operators, an expansion
-in `lang/arithmetic/math.py` instead of both), and a public name in `lang/expr/functions.py`.
+`codegen/llvm/operators/instructions.py` (or, when it is a function built from other operators, an
+expansion in `lang/arithmetic/math.py` instead of both), and a public name in
+`lang/expr/functions.py`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from ...codegen.build.build import build
 from ...codegen.ir.counts import Counts, counts, stage_names
 from ...codegen.ir.ir import Module
 from ...codegen.llvm import compile_module
-from ...codegen.llvm.functions import emit_module
+from ...codegen.llvm.functions.functions import emit_module
 from ...codegen.lower import Lowered, passed
 from ...codegen.runtime.interface import interface_of
 from ...codegen.runtime.kernel import Kernel

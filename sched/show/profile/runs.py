@@ -17,10 +17,10 @@ import numpy as np
 
 from ...codegen.ir.mark_words import EVENTS, FIRST_EVENT, FIRST_REGION, WORDS
 from ...codegen.llvm import kept_module
-from ...codegen.llvm.attributes import machine_attributes
-from ...codegen.llvm.marks import CLOCK, clock_text
-from ...codegen.llvm.names import quoted, symbol
-from ...codegen.llvm.polls import CLOCK_NAME
+from ...codegen.llvm.functions.marks import CLOCK, clock_text
+from ...codegen.llvm.functions.polls import CLOCK_NAME
+from ...codegen.llvm.text.attributes import machine_attributes
+from ...codegen.llvm.text.names import quoted, symbol
 from ...codegen.runtime.arena import Pool
 from ...codegen.runtime.variant import Prepared, Variant
 from ...lang.nodes.dtypes import Array

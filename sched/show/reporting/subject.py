@@ -7,7 +7,7 @@ from typing import Any
 
 from ...cached import cached_property
 from ...codegen.ir import ir
-from ...codegen.llvm.listed import Listed, listed
+from ...codegen.llvm.machine.listed import Listed, listed
 from ...codegen.lower import Lowered
 from ...codegen.runtime.kernel import Kernel
 from ...lang.program.program import Program

@@ -15,7 +15,7 @@ import numpy as np
 
 from polysched.codegen.ir import ir
 from polysched.codegen.llvm import CompiledCode, compile_module
-from polysched.codegen.llvm.functions import emit_module
+from polysched.codegen.llvm.functions.functions import emit_module
 from polysched.codegen.runtime.calls import Call
 from polysched.lang.nodes.dtypes import DType, bool_, float32, int64
 from polysched.lang.nodes.nodes import Const, Node, Op, Param, ParamInfo, Size, Var, integer

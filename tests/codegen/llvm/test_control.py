@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from codegen.llvm.harness import buffer, compiled, i, load, loop, module, op, size, slots_of, store
 
-from polysched.codegen.llvm import binding
-from polysched.codegen.llvm.functions import emit_module
-from polysched.codegen.llvm.jit import compile_module
+from polysched.codegen.llvm.functions.functions import emit_module
+from polysched.codegen.llvm.machine import binding
+from polysched.codegen.llvm.machine.jit import compile_module
 from polysched.lang.nodes.dtypes import float32, float64
 from polysched.targets.host import default_target
 from polysched.targets.known import named

@@ -7,7 +7,7 @@ import pytest
 from codegen.llvm.harness import add, buffer, i, load, loop, lt, module, op, run, size, store
 
 from polysched.codegen.ir import ir
-from polysched.codegen.llvm.functions import emit_module
+from polysched.codegen.llvm.functions.functions import emit_module
 from polysched.lang.nodes.dtypes import int64
 from polysched.lang.nodes.nodes import integer
 from polysched.targets.host import default_target

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.codegen.llvm import binding, compile_module, halves, jit, load_object, loader
-from polysched.codegen.llvm.archive import archived, objects_of
-from polysched.codegen.llvm.beside import both
+from polysched.codegen.llvm import compile_module, load_object
+from polysched.codegen.llvm.machine import binding, halves, jit, loader
+from polysched.codegen.llvm.machine.archive import archived, objects_of
+from polysched.codegen.llvm.machine.beside import both
 from polysched.lang.errors.errors import InternalError
 from polysched.targets.host import default_target
 

@@ -27,8 +27,8 @@ from codegen.llvm.harness import (
 
 from polysched.codegen.ir import ir
 from polysched.codegen.llvm import compile_module, load_object
-from polysched.codegen.llvm.functions import emit_module
-from polysched.codegen.llvm.imports import imports, undefined
+from polysched.codegen.llvm.functions.functions import emit_module
+from polysched.codegen.llvm.machine.imports import imports, undefined
 from polysched.lang.errors.errors import InternalError
 from polysched.lang.nodes.dtypes import float64, int64
 from polysched.targets.host import default_target

@@ -28,7 +28,7 @@ from codegen.llvm.harness import (
 )
 
 from polysched.codegen.ir import ir
-from polysched.codegen.llvm.functions import emit_module
+from polysched.codegen.llvm.functions.functions import emit_module
 from polysched.lang.nodes.dtypes import ALL, DType, bool_, float32, float64, int8, int64
 from polysched.lang.nodes.nodes import integer
 from polysched.targets.host import default_target

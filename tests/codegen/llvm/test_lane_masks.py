@@ -10,7 +10,7 @@ from codegen.llvm.harness import load
 from codegen.passes.test_pass_meaning import x
 
 from polysched.codegen.ir.ir import Lanes
-from polysched.codegen.llvm.lane_masks import first_lanes, mask_type
+from polysched.codegen.llvm.vectors.lane_masks import first_lanes, mask_type
 from polysched.lang.arithmetic.evaluate import compile_nodes
 from polysched.lang.nodes import index as ix
 from polysched.lang.nodes.dtypes import float32, float64, int8, int16, int32, int64, uint8

@@ -14,9 +14,11 @@ import pytest
 from codegen.llvm import oracle
 from codegen.llvm.test_instructions import assert_same, binary_cases, ternary_cases, unary_cases
 
-from polysched.codegen.llvm import casts, compile_module, hidden, instructions
-from polysched.codegen.llvm.function_builder import FunctionBuilder
-from polysched.codegen.llvm.values import Value, constant
+from polysched.codegen.llvm import compile_module
+from polysched.codegen.llvm.operators import casts, instructions
+from polysched.codegen.llvm.text import hidden
+from polysched.codegen.llvm.text.function_builder import FunctionBuilder
+from polysched.codegen.llvm.text.values import Value, constant
 from polysched.lang.nodes.dtypes import ALL, DType, float32, float64, int64
 from polysched.targets.host import default_target
 

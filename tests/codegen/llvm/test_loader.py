@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from polysched.codegen.llvm import binding, compile_module, loader
-from polysched.codegen.llvm.imports import imports
+from polysched.codegen.llvm import compile_module
+from polysched.codegen.llvm.machine import binding, loader
+from polysched.codegen.llvm.machine.imports import imports
 from polysched.targets.host import default_target
 
 pytestmark = pytest.mark.skipif(

@@ -13,9 +13,9 @@ import polysched as ps
 from polysched.codegen.ir import ir
 from polysched.codegen.ir.text import module_text, stmt_text
 from polysched.codegen.llvm import assembly_of
-from polysched.codegen.llvm.functions import emit_module
-from polysched.codegen.llvm.listed import listed, located
-from polysched.codegen.llvm.locations import Locations
+from polysched.codegen.llvm.functions.functions import emit_module
+from polysched.codegen.llvm.machine.listed import listed, located
+from polysched.codegen.llvm.text.locations import Locations
 from polysched.lang.nodes.nodes import Const, integer
 
 n, m, l = ps.sizes("n m l")

@@ -8,10 +8,10 @@ import pytest
 
 import polysched as ps
 from polysched.codegen.build.build import build
-from polysched.codegen.llvm.archive import objects_of
-from polysched.codegen.llvm.binding import object_code
-from polysched.codegen.llvm.functions import emit_module
-from polysched.codegen.llvm.imports import undefined
+from polysched.codegen.llvm.functions.functions import emit_module
+from polysched.codegen.llvm.machine.archive import objects_of
+from polysched.codegen.llvm.machine.binding import object_code
+from polysched.codegen.llvm.machine.imports import undefined
 from polysched.codegen.lower import passed
 from polysched.lang.nodes.dtypes import ALL
 from polysched.steps import Log

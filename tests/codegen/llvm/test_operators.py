@@ -7,7 +7,7 @@ from pathlib import Path
 from codegen.llvm.test_instructions import binary_cases, ternary_cases, unary_cases
 
 import polysched as ps
-from polysched.codegen.llvm import instructions
+from polysched.codegen.llvm.operators import instructions
 from polysched.interp import intervals as of_data
 from polysched.lang.arithmetic.integer_ranges import RANGES
 from polysched.lang.nodes.ops import FUNCTIONS, OF_EXPANSIONS, OPS

@@ -10,7 +10,7 @@ from codegen.llvm.harness import add, buffer, load, lt, module, mul, node, op, r
 
 import polysched as ps
 from polysched.codegen.ir import ir
-from polysched.codegen.llvm.functions import emit_module
+from polysched.codegen.llvm.functions.functions import emit_module
 from polysched.lang.nodes.dtypes import DType, bool_, float32, int8, int16, uint8, uint16
 from polysched.lang.nodes.nodes import Node, Var
 from polysched.targets.host import default_target, target_of

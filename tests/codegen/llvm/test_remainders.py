@@ -9,7 +9,7 @@ import pytest
 from codegen.llvm.harness import buffer, compiled, i, load, loop, module, op, size, store
 
 import polysched as ps
-from polysched.codegen.llvm.imports import undefined
+from polysched.codegen.llvm.machine.imports import undefined
 from polysched.lang.nodes.dtypes import DType, float32, float64
 from polysched.targets.host import default_target, target_of
 

@@ -28,7 +28,7 @@ from codegen.llvm.harness import (
 from codegen.llvm.reference import Machine
 
 from polysched.codegen.ir import ir
-from polysched.codegen.llvm.functions import emit_module
+from polysched.codegen.llvm.functions.functions import emit_module
 from polysched.lang.errors.errors import InternalError
 from polysched.lang.nodes.dtypes import bool_, float32, int64
 from polysched.lang.nodes.nodes import Node, Var

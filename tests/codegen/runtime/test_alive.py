@@ -18,7 +18,7 @@ import pytest
 
 import polysched as ps
 from polysched import forks
-from polysched.codegen.llvm import binding
+from polysched.codegen.llvm.machine import binding
 from polysched.codegen.runtime import calls
 from polysched.lang.nodes import nodes
 
@@ -132,7 +132,8 @@ def test_nothing_of_ours_stays() -> None:
 @pytest.mark.slow
 def test_of_linkers_only_those_stay_whose_code_does(monkeypatch: pytest.MonkeyPatch) -> None:
     """Their libraries leave something behind in them, until they go themselves."""
-    from polysched.codegen.llvm import compile_module, loader
+    from polysched.codegen.llvm import compile_module
+    from polysched.codegen.llvm.machine import loader
     from polysched.targets.host import default_target
 
     def linked() -> Any:

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import polysched as ps
-from polysched.codegen.llvm.layout import PYTHON, STATE
+from polysched.codegen.llvm.text.layout import PYTHON, STATE
 from polysched.codegen.runtime import kernel as kernels, native_calls, python_api
 from polysched.codegen.runtime.calls import poll_address
 

@@ -9,7 +9,7 @@ import pytest
 
 import polysched as ps
 from polysched.codegen.llvm import assembly_of
-from polysched.codegen.llvm.functions import emit_module
+from polysched.codegen.llvm.functions.functions import emit_module
 from polysched.show.profile.instrumented import plain
 from polysched.show.profile.marking import Limits, mark_stages
 from polysched.targets.host import target_of

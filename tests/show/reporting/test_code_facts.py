@@ -6,7 +6,7 @@ import pytest
 
 import polysched as ps
 from polysched.codegen.build.build import build
-from polysched.codegen.llvm.listed import listed
+from polysched.codegen.llvm.machine.listed import listed
 from polysched.codegen.lower import passed
 from polysched.show.reporting import assembly, llvm_text
 from polysched.show.reporting.code_loops import innermost_loops

@@ -1,0 +1,23 @@
+"""The attributes of LLVM's functions that say which machine they are for."""
+
+from __future__ import annotations
+
+from ....targets.target import Target
+
+
+def machine_attributes(target: Target, more: str = "") -> str:
+    """The processor whose instructions a function may use, and the one that it is tuned for.
+
+    Args:
+        more: a feature of LLVM's that the function has, or has not, beside those of the target.
+    """
+    tune = f' "tune-cpu"="{target.tune}"' if target.tune else ""
+    features = ",".join(x for x in (target.feature_text, more) if x)
+    return f'"target-cpu"="{target.cpu}" "target-features"="{features}"{tune}'
+
+
+def stack_alignment(target: Target) -> str:
+    """The attribute by which the frame of a function begins where a vector may lie. Without it LLVM
+    keeps vectors in frames at multiples of 16 bytes: some lie in two cache lines then, and one that
+    lies in two pages makes each streaming store wait until the one before it is in memory."""
+    return f"alignstack={target.vector_bytes} " if target.vector_bytes > 16 else ""

@@ -1,0 +1,1 @@
+"""Expressions, loads and stores of one statement, in all lanes of a vector at once."""
