@@ -152,7 +152,7 @@ def _found_copied(
     fresh = union_sets(anew, Set.empty(running.get_space()))
     whole = coalesced(running.union(fresh))
     element = _element(stage, parts, chosen)
-    if begun and not whole.is_subset(element.domain()):  # elements are begun that nothing is added to
+    if begun and not whole.is_subset(element.domain()):  # nothing is added to some of them
         element = _element(stage, parts, chosen, fresh)
     values = expressions(element.intersect_domain(whole), symbols, dims)
     return _Copied(coalesced(running.subtract(fresh)), whole, values)
