@@ -19,6 +19,7 @@ from .codegen.runtime.threads import get_num_threads
 from .forks import reentrant
 from .lang.call.binding import Binding
 from .lang.errors.errors import LanguageError, ScheduleError
+from .lang.program.params import bounding
 from .lang.program.program import Program
 from .lang.tensors.tensors import Func
 from .later import later
@@ -115,7 +116,7 @@ class AutoKernel(Kernel):
         self._counting_lock = reentrant()
         program, outputs = schedule.base, (name for _, name, _ in self._preconditions.extents)
         #: What says how much there is to do: sizes, also of outputs, and Params that bound loops.
-        self._counting = (*program.sizes, *program.bounding, *outputs)
+        self._counting = (*program.sizes, *bounding(program.definitions), *outputs)
 
     def _chosen(self, bound: Binding) -> Kernel:
         # A call that does not fit is refused before anything is looked for.

@@ -144,7 +144,7 @@ class Calling:
         """Whether a Param of a call is beyond the ends of loops, and bounds some in a schedule
         alone."""
         for s in self.trial.schedules.values():
-            alone = set(s.requirements.bounding) - s.program.bounding
+            alone = set(s.requirements.bounding) - s.program.near
             if any(abs(int(call.scalars[name])) > LOOP_LIMIT for name in alone):
                 return True
         return False

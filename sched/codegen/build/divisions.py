@@ -15,9 +15,9 @@ from ...lang.nodes.dtypes import bool_
 from ...lang.nodes.guards import NEVER, Guard, conjunction, guards
 from ...lang.nodes.nodes import Const, Node, Op, dtype_of, postorder
 from ...lang.nodes.printer import expr_text
+from ...lang.program.intervals import Interval, interval
 from ...lang.tensors.definitions import Definition
 from ...poly.nests import loop_program as lp
-from ...poly.sets.intervals import Interval, interval
 
 _OPPOSITE = {"eq": "ne", "lt": "ge"}
 """What excludes a fault, by the operator of what tells it."""

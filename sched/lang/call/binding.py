@@ -115,7 +115,7 @@ class Binder:
         names = program.argument_names
         self.slots = tuple(_slot(names[i], i, updated.get(i)) for i in program.inputs)
         self.params = {name: p.info for name, p in program.params.items()}
-        self.bounding, self.signed = program.bounding, program.signed
+        self.near, self.signed = program.near, program.signed
         self.far_bounds = program.far_bounds
         self.defaults = {name: node.default for name, node in program.sizes.items()}
         self.requirements = tuple((Condition(r.condition), r) for r in program.requirements)
@@ -196,7 +196,7 @@ class Binder:
             params[name] = value = admit_param(info, value)
             if name in self.signed:
                 check_signed(name, int(value))
-            if name in self.bounding:
+            if name in self.near:
                 check_near(name, int(value))
             if info.dtype.is_int:
                 known.add(name, int(value), f"{name}={value}")

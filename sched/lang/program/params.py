@@ -10,6 +10,7 @@ from ..arithmetic.extents import Extent, extent_of
 from ..nodes.dtypes import DType, uint64
 from ..nodes.nodes import Const, Node, Op, Param, Size, postorder
 from ..tensors.definitions import Definition
+from .intervals import limited
 from .steps import roots_of
 
 if TYPE_CHECKING:
@@ -17,14 +18,22 @@ if TYPE_CHECKING:
 
 
 def bounding(definitions: Iterable[Definition]) -> frozenset[str]:
-    """The integer Params in bounds of loops and in conditions on RVars. Float Params need no check:
-    a cast from a float is clamped there, and without a cast no loop is bounded by one."""
-    bounds: list[Node] = []
-    for d in definitions:
-        bounds += (end for x in (*d.loops, *d.rvars) for end in (x.lo, x.hi))
-        bounds += d.where
-    params = (n.info for n in postorder(*bounds) if isinstance(n, Param))
+    """The integer Params in bounds of loops and in conditions on RVars."""
+    params = (n.info for n in postorder(*_bounds(definitions)) if isinstance(n, Param))
     return frozenset(p.name for p in params if p.dtype.is_int)
+
+
+def near(definitions: Iterable[Definition]) -> frozenset[str]:
+    """The integer Params that a call keeps near to 0, as loops begin or end by them. Float Params
+    need no check: a cast from a float is clamped there, and without a cast no loop is bounded by
+    one."""
+    return frozenset().union(*map(limited, _bounds(definitions)))
+
+
+def _bounds(definitions: Iterable[Definition]) -> Iterator[Node]:
+    for d in definitions:
+        yield from (end for x in (*d.loops, *d.rvars) for end in (x.lo, x.hi))
+        yield from d.where
 
 
 def far_bounds(definitions: Iterable[Definition]) -> tuple[tuple[str, Extent], ...]:

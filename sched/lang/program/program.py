@@ -160,9 +160,9 @@ class Program(Travelling, Shown):
                     )
 
     @cached_property
-    def bounding(self) -> frozenset[str]:
-        """The integer Params in bounds of loops."""
-        return params.bounding(self.definitions)
+    def near(self) -> frozenset[str]:
+        """The integer Params that must be near to 0, as loops begin or end by them."""
+        return params.near(self.definitions)
 
     @cached_property
     def far_bounds(self) -> tuple[tuple[str, Extent], ...]:

@@ -15,12 +15,12 @@ from ...lang.nodes.guards import conjunction, guards
 from ...lang.nodes.nodes import Node, Read, RVar, Var, postorder
 from ...lang.nodes.printer import expr_text, index_text
 from ...lang.nodes.tensor import Tensor
+from ...lang.program.intervals import is_near
 from ...lang.tensors.blocks import Sequential
 from ...lang.tensors.definitions import Definition
 from ...lang.tensors.tensors import Func
 from ..sets.affine import Relation, access_relation, affine_value, why_not_affine
 from ..sets.affine_conditions import condition
-from ..sets.intervals import is_near
 from ..sets.isl import Frame, Map, PwAff, Set, coalesced, existentials, is_bounded, isl
 from ..sets.missing_ranges import affine_fault, missing_ranges
 from ..sets.projections import by_outer

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from ...lang.errors.errors import LanguageError
 from ...lang.nodes.printer import expr_text
 from ...lang.nodes.tensor import Tensor
+from ...lang.program.intervals import declared_range
 from ...lang.program.program import Program
 from ...lang.program.scalars import output_sizes
 from ...lang.tensors.tensors import Func
 from ..sets.affine import affine_value
 from ..sets.affine_conditions import condition
-from ..sets.intervals import declared_range
 from ..sets.isl import Frame, PwAff, Set, coalesced
 from ..sets.memo import Memo, Same
 from ..sets.missing_ranges import affine_fault

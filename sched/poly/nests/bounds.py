@@ -20,6 +20,7 @@ from ..sets.expressions import Translator
 from ..sets.hulls import simple_hull
 from ..sets.isl import Aff, BasicSet, Constraint, Map, PwAff, Set, coalesced, isl, union_sets, val
 from ..sets.projections import by_outer
+from ..sets.remainders import with_remainder
 
 _SET = isl.dim_type.set
 
@@ -58,7 +59,7 @@ def loop_bounds(iterations: Set, known: Set, translate: Translator) -> Bounds:
     described = union_sets(above[1:], above[0]).intersect(union_sets(below[1:], below[0]))
     if step > 1 and offset is not None:
         if not all(_agrees(c, last, step, offset) for x in parts for c in x.lower):
-            lo = ix.add(lo, ix.mod(ix.sub(translate.aff(offset), lo), step))
+            lo = ix.add(lo, with_remainder(ix.mod(ix.sub(translate.aff(offset), lo), step)))
         described = described.intersect(_strided(iterations, last, step, offset))
     return Bounds(lo, hi, step, described)
 

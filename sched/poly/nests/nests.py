@@ -43,7 +43,7 @@ from .guards import remaining, split_guard
 from .loop_nest import LoopNest, NestAccumulator, NestAlloc, NestIf, NestLoop, NestSeq, NestStage
 from .points import point_of
 from .storage_extents import room_in_loops
-from .wraps import check_fits
+from .wraps import Fits
 
 _SET = isl.dim_type.set
 OPERATIONS = 500_000
@@ -78,7 +78,7 @@ class NestTree:
     def bounded(self, parameters: Mapping[str, Node], context: Set) -> LoopNest:
         """The loops with their bounds."""
         found = _NestMaker(self.tree, parameters, context, self.parts).result
-        check_fits(found)
+        Fits().check(found)
         return found
 
 

@@ -147,11 +147,13 @@ def _found_copied(
     dims: Sequence[Var],
 ) -> _Copied:
     stage = parts[0]
-    element = _element(stage, parts, chosen)
     running = union_sets([_project(s, chosen) for s in parts[1:]], _project(stage, chosen))
     anew = [_begun(s, stage, chosen, depth) for s in begun]
     fresh = union_sets(anew, Set.empty(running.get_space()))
     whole = coalesced(running.union(fresh))
+    element = _element(stage, parts, chosen)
+    if begun and not whole.is_subset(element.domain()):  # nothing is added to some of them
+        element = _element(stage, parts, chosen, fresh)
     values = expressions(element.intersect_domain(whole), symbols, dims)
     return _Copied(coalesced(running.subtract(fresh)), whole, values)
 
@@ -232,14 +234,17 @@ def _check_together(parts: Sequence[Stage]) -> None:
         )
 
 
-def _element(stage: Stage, parts: Sequence[Stage], chosen: Sequence[int]) -> Map:
-    """{ some of the coordinates of a stage -> the element that it accumulates }
+def _element(
+    stage: Stage, parts: Sequence[Stage], chosen: Sequence[int], begun: Set | None = None
+) -> Map:
+    """{ some of the coordinates of a stage -> the element that it accumulates }, also where an
+    element is begun.
 
     Raises:
         ScheduleError: the coordinates do not determine it.
     """
     index = stage.statement.definition.lhs
-    found = element_of(stage, parts, chosen, index)
+    found = element_of(stage, parts, chosen, index, begun)
     if found is None:
         raise ScheduleError(
             f"the loops of {stage.name} over {', '.join(map(expr_text, index))} do not determine "

@@ -15,16 +15,27 @@ from ..tree.stage import Stage
 
 
 def element_of(
-    stage: Stage, parts: Sequence[Stage], depths: Sequence[int], index: Sequence[Node]
+    stage: Stage,
+    parts: Sequence[Stage],
+    depths: Sequence[int],
+    index: Sequence[Node],
+    also: Set | None = None,
 ) -> Map | None:
     """{ some coordinates of a stage -> the element at an index }, if they determine it in all
-    parts of its definition."""
+    parts of its definition.
+
+    Args:
+        also: more coordinates at which the element is asked for than those at which parts run.
+    """
     frame = Frame(stage.statement.frame.params, stage.statement.frame.dims)
     coordinates = affine_values(frame, [stage.coordinates[k] for k in depths])
     element = affine_values(frame, index)
     if coordinates is None or element is None:
         return None
-    reached = relation(coordinates, frame).intersect_domain(_boxed(stage, parts))
+    reached, inside = relation(coordinates, frame), _boxed(stage, parts)
+    if also is not None:
+        inside = _box([inside, reached.intersect_range(also).domain()])
+    reached = reached.intersect_domain(inside)
     found = reached.reverse().apply_range(relation(element, frame))
     return found if _is_function(found) else None
 

@@ -11,9 +11,9 @@ from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Param, Size, postorder, replaced_all
 from ...lang.nodes.printer import index_text
 from ...lang.nodes.tensor import Tensor
+from ...lang.program.intervals import Interval, interval
 from ...records import dataclass
 from ..nests import loop_program as lp
-from ..sets.intervals import Interval, interval
 from ..sets.linear import coefficient, lengths
 
 

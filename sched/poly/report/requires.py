@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ...lang.arguments.admission import LOOP_LIMIT, SIZE_LIMIT
-from ...lang.errors.errors import LanguageError, user_span
+from ...lang.errors.errors import LanguageError, ScheduleError, user_span
 from ...lang.expr.expr import as_node
 from ...lang.nodes.nodes import Node, Read, RVar, Var, postorder
 from ...lang.nodes.printer import expr_text
 from ...lang.nodes.typing import infer_condition
+from ...lang.program.intervals import declared_range
+from ..nests.wraps import free_params
 from ..sets.expressions import Translator
 from ..sets.isl import BasicSet, Set, coalesced, complement, dim_count, isl, val
 from ..state.fields import in_terms_of
@@ -38,14 +41,26 @@ def on_sizes(directive: str, condition: Any) -> Node:
 
 
 def bounding(a: Analysis) -> frozenset[str]:
-    """The Params by which the instances of a stage begin or end, so loops do."""
-    kind, found = isl.dim_type.param, set()
-    for stage in stages(a.tree):
-        for k in range(stage.instances.dim(kind)):
-            name = stage.instances.get_dim_name(kind, k)
-            if name in a.program.params and stage.instances.involves_dims(kind, k, 1):
-                found.add(name)
+    """The Params by which the instances of a stage begin or end, so loops do: not those of which
+    the loops need remainders, or quotients that are near themselves, alone."""
+    found = _involved(a, (stage.instances for stage in stages(a.tree)))
+    far = {
+        name for name in found if max(map(abs, declared_range(a.program.params[name]))) > LOOP_LIMIT
+    }
+    far -= _involved(a, a.model.regions.values()) if far else set()
+    with suppress(ScheduleError):  # what does not fit is refused when it is compiled
+        nests = a.nests_if_known if far else None
+        return frozenset(found if nests is None else found - free_params(nests, far))
     return frozenset(found)
+
+
+def _involved(a: Analysis, sets: Iterable[Set]) -> set[str]:
+    """The Params that sets depend on."""
+    kind = isl.dim_type.param
+    names = ((x, k, x.get_dim_name(kind, k)) for x in sets for k in range(x.dim(kind)))
+    return {
+        name for x, k, name in names if name in a.program.params and x.involves_dims(kind, k, 1)
+    }
 
 
 def reaches(a: Analysis) -> Iterator[tuple[Node, str]]:

@@ -18,13 +18,13 @@ from ...lang.nodes.dtypes import INDEX, concrete
 from ...lang.nodes.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
 from ...lang.nodes.printer import expr_text
 from ...lang.nodes.quotients import Quotient, quotient
+from ...lang.program.intervals import Interval, interval, whole
 from ...lang.program.ranges import value_range
 from ...lang.tensors.tensors import Func, Input
 from ...lang.tensors.trace import Trace
 from ...records import dataclass
 from . import periods, unknowns
 from .affine_operators import COMPARE, LOGIC, OPERATORS, choose, compare_bools, is_affine_operator
-from .intervals import Interval, interval, whole
 from .isl import Frame, Map, PwAff, Set, coalesced, complement, isl, relation
 
 _WIDE = 32

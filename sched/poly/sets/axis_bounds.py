@@ -12,6 +12,7 @@ from ...records import dataclass
 from .expressions import Translator
 from .hulls import MANY
 from .isl import Aff, BasicSet, Constraint, Set, coalesced, isl
+from .remainders import negative
 
 _SET = isl.dim_type.set
 
@@ -189,7 +190,7 @@ def lower(c: Constraint, axis: int, translate: Translator) -> Node:
         coefficient, rest = -coefficient, rest.neg()
     if coefficient == 1:
         return translate.aff(rest.neg())
-    return ix.sub(ix.ZERO, ix.floordiv(translate.aff(rest), coefficient))
+    return negative(translate.quotient(rest, coefficient))
 
 
 def upper(c: Constraint, axis: int, translate: Translator) -> Node:
@@ -199,4 +200,4 @@ def upper(c: Constraint, axis: int, translate: Translator) -> Node:
         coefficient, rest = -coefficient, rest.neg()
     if coefficient == -1:
         return translate.aff(rest.add_constant_val(isl.Val(1)))
-    return ix.add(ix.floordiv(translate.aff(rest), -coefficient), integer(1))
+    return ix.add(translate.quotient(rest, -coefficient), integer(1))

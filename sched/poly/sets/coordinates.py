@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from ...lang.errors.errors import ScheduleError
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Op, RVar, Var, postorder
+from ...lang.program.intervals import reach
 from ...records import dataclass
 from .affine import affine_values
-from .intervals import reach
 from .isl import Constraint, Frame, Map, PwAff, Set, Val, involved, isl, relation, some_dims
 
 _SET, _PARAM, _DIV = isl.dim_type.set, isl.dim_type.param, isl.dim_type.div

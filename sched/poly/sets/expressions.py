@@ -8,9 +8,10 @@ from math import gcd
 from ...lang.errors.errors import InternalError
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import bool_, int64
-from ...lang.nodes.nodes import Const, Node, Op, Param, integer
+from ...lang.nodes.nodes import Const, Node, Op, Param
+from ...lang.program.intervals import declared_range
+from . import remainders
 from .coordinates import FARTHEST, Terms
-from .intervals import declared_range
 from .isl import Aff, BasicSet, Constraint, PwAff, Set, coalesced, isl, val
 
 _PARAM, _SET, _DIV = isl.dim_type.param, isl.dim_type.set, isl.dim_type.div
@@ -26,20 +27,24 @@ class Translator:
     def aff(self, aff: Aff) -> Node:
         """An affine value (with a denominator: its floor, as isl means it in integer sets)."""
         denominator = int(aff.get_denominator_val().to_python())
-        positive, negative = self._sides(aff.scale_val(aff.get_denominator_val()))
-        return ix.floordiv(ix.sub(positive, negative), denominator)
+        return self.quotient(aff.scale_val(aff.get_denominator_val()), denominator)
 
     def sum(self, terms: Terms) -> Node:
         """A sum with integer coefficients."""
         constant = sum(n for x, n in terms if x == "")
         named = [(n, self._term(x)) for x, n in terms if x != ""]
-        return ix.sub(*_sides(named, constant))
+        return ix.sub(*remainders.sides(named, constant))
 
     def _term(self, x: str | int) -> Node:
         return self._param(x) if isinstance(x, str) else self.dims[x]
 
     def _sides(self, aff: Aff) -> tuple[Node, Node]:
         """Two sums without negative terms whose difference is the (integer) affine value."""
+        terms, constant = self._terms(aff)
+        return remainders.sides([(n, x) for x, n in terms.items() if n], constant)
+
+    def _terms(self, aff: Aff) -> tuple[dict[Node, int], int]:
+        """An integer affine value as multiples of loops, sizes and quotients, and a constant."""
         terms: dict[Node, int] = {}
         for kind, k, node in self._variables(aff):
             coefficient = int(aff.get_coefficient_val(kind, k).to_python())
@@ -49,8 +54,18 @@ class Translator:
             rest, quotients = self._split(aff.get_div(k))
             for x, quotient in [*quotients, (self.aff(rest), 1)]:
                 terms[x] = terms.get(x, 0) + coefficient * quotient
-        listed = [(coefficient, node) for node, coefficient in terms.items() if coefficient]
-        return _sides(listed, int(aff.get_constant_val().to_python()))
+        constant = int(aff.get_constant_val().to_python())
+        is_near = not remainders.are_far(terms)
+        return (terms, constant) if is_near else remainders.with_remainders(terms, constant)
+
+    def quotient(self, aff: Aff, divisor: int) -> Node:
+        """The floor of an integer affine value by a divisor."""
+        terms, constant = self._terms(aff)
+        if remainders.are_far(terms):
+            found = remainders.quotient(terms, constant, divisor)
+            if found is not None:
+                return found
+        return ix.floordiv(remainders.total(terms, constant), divisor)
 
     def _split(self, inner: Aff) -> tuple[Aff, list[tuple[Node, int]]]:
         """What is rounded down, as the smallest rest and multiples of loops and sizes before it.
@@ -119,10 +134,10 @@ class Translator:
         for kind, k, *_ in large:
             aff = aff.set_coefficient_val(kind, k, 0)
         rest = ix.sub(*self._sides(aff))
-        quotient = ix.floordiv(rest, common)
-        more, less = _sides([(c // common, node) for *_, node, c in large], 0)
+        quotient = self.quotient(aff, common)
+        more, less = remainders.sides([(c // common, node) for *_, node, c in large], 0)
         if less is ix.ZERO:
-            sides = more, ix.sub(ix.ZERO, quotient)
+            sides = more, remainders.negative(quotient)
         else:
             sides = ix.add(more, quotient), less
         if not constraint.is_equality():
@@ -182,32 +197,7 @@ class Translator:
         return result
 
 
-def _sides(terms: Sequence[tuple[int, Node]], constant: int) -> tuple[Node, Node]:
-    """Two sums without negative terms whose difference is that of all."""
-    sides = []
-    for sign in (1, -1):
-        total: Node = ix.ZERO
-        for coefficient, node in terms:
-            if coefficient * sign > 0:
-                total = ix.add(total, ix.mul(node, _number(abs(coefficient))))
-        if constant * sign > 0:
-            total = ix.add(total, _number(abs(constant)))
-        sides.append(total)
-    return sides[0], sides[1]
-
-
-def _number(value: int) -> Node:
-    """A constant >= 0. One beyond 64 bits is written as a product, which is not folded: the check
-    of loop bounds finds that it does not fit (see `wraps`)."""
-    if value <= int64.max:
-        return integer(value)
-    quotient, rest = divmod(value, _LARGE)
-    product = Op("mul", (integer(_LARGE), _number(quotient)), int64)
-    return Op("add", (product, integer(rest)), int64)
-
-
 _TRUE, _FALSE = Const(True, bool_), Const(False, bool_)  # equal nodes are one object
-_LARGE = 1 << 62
 # The largest coefficient whose product with any loop (up to 2**44) is far from 64 bits.
 _MODERATE = 1 << 18
 # The smallest factor of a quotient for which the quotient is written in another way.

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from ...lang.arguments.admission import SIZE_LIMIT
 from ...lang.nodes.nodes import Node, Param, postorder, substitute
+from ...lang.program.intervals import declared_range
 from ...records import dataclass
 from .affine import affine_values, why_not_affine
-from .intervals import declared_range
 from .isl import Frame
 
 

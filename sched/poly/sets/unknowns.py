@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 
 from ...lang.nodes.dtypes import INDEX, concrete
 from ...lang.nodes.nodes import Node, Op
+from ...lang.program.intervals import Interval
 from . import periods
 from .affine_operators import LOGIC
-from .intervals import Interval
 from .isl import Frame, PwAff, Set
 
 Intervals = Mapping[Node, Interval]

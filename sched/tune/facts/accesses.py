@@ -11,10 +11,10 @@ from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import concrete
 from ...lang.nodes.nodes import Node, RVar, Var
 from ...lang.nodes.tensor import Tensor
+from ...lang.program.intervals import Interval
 from ...lang.tensors.tensors import Const, Input
 from ...poly.model.model import Model
 from ...poly.model.statements import Access, Statement
-from ...poly.sets.intervals import Interval
 from ...poly.sets.linear import coefficient
 from ...poly.sets.simplify import reads_memory
 from ...records import dataclass, replace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...lang.nodes.nodes import Node, Op, RVar, Var, postorder
-from ...poly.sets.intervals import Interval, interval
+from ...lang.program.intervals import Interval, interval
 from ...poly.sets.isl import Set, dim_count, isl, val
 
 _PARAM, _SET = isl.dim_type.param, isl.dim_type.set

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from ...lang.nodes.nodes import Node, RVar, Var
+from ...lang.program.intervals import Interval
 from ...lang.tensors.tensors import Func
 from ...poly.model.statements import Access, Statement
-from ...poly.sets.intervals import Interval
 from ...records import dataclass
 from .accesses import Layouts
 from .boxes import Box, Ranges

@@ -9,7 +9,7 @@ import pytest
 
 import polysched as ps
 from polysched.lang.nodes.nodes import Const, Node, Op, Size, postorder
-from polysched.poly.nests.wraps import _range
+from polysched.poly.nests.wraps import Fits
 from polysched.poly.report.idle_iterations import _function
 from polysched.poly.sets.expressions import Translator
 from polysched.poly.sets.isl import Set, isl
@@ -73,7 +73,7 @@ def test_products_without_a_common_divisor_are_refused() -> None:
     condition = Translator({"n": N}, [X, Y]).condition(where)
     assert condition is not None
     with pytest.raises(ps.ScheduleError, match="may not fit in 64 bits"):
-        _range(condition, {X: (0, 1 << 44), Y: (0, 1 << 44)}, "a condition")
+        Fits()._range(condition, {X: (0, 1 << 44), Y: (0, 1 << 44)}, "a condition")
 
 
 def test_a_part_of_what_high_bits_go_round_needs_no_large_product() -> None:

@@ -11,8 +11,8 @@ from polysched.lang.arithmetic.scalar import meaning
 from polysched.lang.nodes import dtypes as dt
 from polysched.lang.nodes.nodes import Node, Op, Var
 from polysched.lang.nodes.ops import FUNCTIONS, OF_EXPANSIONS, OPS
-from polysched.poly.sets import intervals
-from polysched.poly.sets.intervals import interval
+from polysched.lang.program import intervals
+from polysched.lang.program.intervals import interval
 
 ENDS = {dt.int8: (-128, -127, -3, -1, 0, 1, 2, 5, 126, 127), dt.uint8: (0, 1, 2, 3, 7, 254, 255)}
 UNKNOWN = {"or", "xor", "not"}

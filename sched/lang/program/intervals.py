@@ -8,22 +8,37 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import TypeGuard
 
-from ...lang.arguments.admission import LOOP_LIMIT, SIZE_LIMIT
-from ...lang.arguments.value_bounds import Range
-from ...lang.arithmetic.integer_ranges import RANGES, integer_range
-from ...lang.nodes.dtypes import INDEX, DType, concrete, int64
-from ...lang.nodes.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
-from ...lang.nodes.quotients import quotient
-from ...lang.program.ranges import value_range
-from ...lang.tensors.tensors import Const as Table, Func, Input
-from ...lang.tensors.trace import Trace
+from ..arguments.admission import LOOP_LIMIT, SIZE_LIMIT
+from ..arguments.value_bounds import Range
+from ..arithmetic.integer_ranges import RANGES, integer_range
+from ..nodes.dtypes import INDEX, DType, concrete, int64
+from ..nodes.nodes import (
+    Const,
+    Node,
+    Op,
+    Param,
+    Read,
+    RVar,
+    Size,
+    Var,
+    dtype_of,
+    leaves_below,
+    postorder,
+)
+from ..nodes.quotients import quotient
+from ..tensors.tensors import Const as Table, Func, Input
+from ..tensors.trace import Trace
+from .ranges import value_range
 
 Interval = tuple[int, int]
 
 #: Loop variables: between bounds that are affine in sizes with moderate coefficients.
 _INDEX: Interval = (-(1 << 44), 1 << 44)
 _MODERATE: Interval = (-(1 << 20), 1 << 20)
+#: Operators whose results may be near, whatever their operands are.
+_REDUCING = frozenset({"floordiv", "mod", "shr", "and"})
 
 
 def interval(node: Node, known: dict[Node, Interval]) -> tuple[Interval, bool]:
@@ -76,18 +91,58 @@ def _whole_periods(
 def is_near(bound: Node) -> bool:
     """Whether a loop that begins or ends there is as near to 0 as all loops are taken to be, as
     far as constants, Params and data say: sizes and the loops around it are moderate."""
+    return _is_near(bound, limited(bound))
+
+
+def limited(root: Node) -> frozenset[str]:
+    """The integer Params that a call keeps within `LOOP_LIMIT`, so that a bound of a loop or what
+    the condition of one compares is near to 0: not those of which there are but remainders, and
+    quotients that are near themselves."""
+    found = _exposed(root)
+    if dtype_of(root).is_bool or _is_near(root, found):
+        return found
+    return frozenset(n.name for n in leaves_below(root) if _is_integer_param(n))
+
+
+def _exposed(root: Node) -> frozenset[str]:
+    """The integer Params that an expression is not a near remainder or quotient of."""
+    known: dict[Node, Interval] = {}
+    found: dict[Node, frozenset[str]] = {}
+    for node in postorder(root):
+        known[node], _ = interval(node, known)
+        inside = (found[x] for x in node.args)
+        found[node] = frozenset((node.name,) if _is_integer_param(node) else ()).union(*inside)
+        if isinstance(node, Op) and node.op in _REDUCING and _lies_within(known[node], LOOP_LIMIT):
+            found[node] = frozenset()
+    return found[root]
+
+
+def _is_near(bound: Node, near: frozenset[str]) -> bool:
+    """Whether it is, if some Params are."""
     known: dict[Node, Interval] = {}
     for node in postorder(bound):
         match node:
             case Size() | Var() | RVar():
                 known[node] = _MODERATE
-            case Param():
+            case Param() if node.name in near:
                 lo, hi = declared_range(node)
                 known[node] = max(lo, -LOOP_LIMIT), min(hi, LOOP_LIMIT)  # as the call checks
             case _:
                 known[node] = interval(node, known)[0]
-    lo, hi = known[bound]
-    return _INDEX[0] <= lo and hi <= _INDEX[1]
+    return lies_near(known[bound])
+
+
+def lies_near(found: Interval) -> bool:
+    """Whether a range is within that of loop variables."""
+    return _lies_within(found, _INDEX[1])
+
+
+def _lies_within(found: Interval, limit: int) -> bool:
+    return -limit <= found[0] and found[1] <= limit
+
+
+def _is_integer_param(node: Node) -> TypeGuard[Param]:
+    return isinstance(node, Param) and node.info.dtype.is_int
 
 
 def reach(root: Node) -> Interval | None:
