@@ -224,7 +224,10 @@ ALLOWED = [
     ),
     ("checking/examine.py", "from ..interp import instances"),
     ("codegen/passes/a.py", "from ...poly.sets.linear import expanded\nfrom ..ir import Loop"),
-    ("codegen/llvm/machine/emit.py", "import llvmlite.binding as llvm\nfrom llvmlite import binding"),
+    (
+        "codegen/llvm/machine/emit.py",
+        "import llvmlite.binding as llvm\nfrom llvmlite import binding",
+    ),
     ("interp/a.py", "from ..lang import types\nimport numpy as np"),
     ("testing/a.py", "from hypothesis import strategies\nfrom ..interp import run"),
     ("show/a.py", "from .. import codegen, interp, lang, poly"),

@@ -35,6 +35,7 @@ from .entry import Call, entry_text
 from .marks import clock_text
 from .parallel import CONTEXT, Constants, Outliner, pointer
 from .polls import begin_polling, is_polled
+from .quotients import quotients_of
 from .stack_memory import stack_room
 from .statements import CALLBACK, WORDS, Emitter
 
@@ -113,6 +114,7 @@ class _Nest:
     #: Whether a callback may touch the buffers.
     is_shared: bool
     costs: Costs
+    quotients: frozenset[Node]
 
 
 def _nest(module: ir.Module, number: int) -> _Nest:
@@ -144,7 +146,8 @@ def _nest(module: ir.Module, number: int) -> _Nest:
         bool(loops) or is_polled(function.body, costs),
     )
     words = max((len(c.words) for c in calls), default=0)
-    return _Nest(function, name, call, words, any(c.buffers for c in calls), costs)
+    shared = any(c.buffers for c in calls)
+    return _Nest(function, name, call, words, shared, costs, quotients_of(nodes))
 
 
 def _call_back_text(name: str, target: Target) -> str:
@@ -183,7 +186,8 @@ def _function(
     if call.callbacks:
         parameters.append(f"ptr {CALLBACK}")
         b.emit(f"{WORDS} = alloca [{nest.words + 1} x i64], align 8")
-    outliner = Outliner(nest.symbol, constants, nest.costs, partial, equal, locations, payloads)
+    costs, slow = nest.costs, nest.quotients
+    outliner = Outliner(nest.symbol, constants, costs, partial, equal, locations, payloads, slow)
     if call.threads:
         parameters.append(f"ptr {THREADS}")
     context = len(b.lines)
@@ -191,7 +195,7 @@ def _function(
     if is_polled(nest.function.body, nest.costs):
         begin_polling(b)
     evaluator = Evaluator(b, scalars, pointers, partial, payloads)
-    emitter = Emitter(b, evaluator, COUNTERS, call_back, nest.costs, outliner)
+    emitter = Emitter(b, evaluator, COUNTERS, call_back, costs, slow, outliner)
     emitter.emit(nest.function.body)
     emitter.finish()
     if outliner.words:

@@ -58,6 +58,7 @@ class Outliner:
     equal: EqualFunctions
     locations: Locations | None
     payloads: ShortPayloads
+    quotients: frozenset[Node]
     texts: list[str] = field(default_factory=list)
     number: int = 0
     words: int = 0
@@ -115,7 +116,7 @@ class _Task:
         self.loop = loop
         self.constants, self.costs = outliner.constants, outliner.costs
         self.partial, self.locations = outliner.partial, outliner.locations
-        self.payloads = outliner.payloads
+        self.payloads, self.quotients = outliner.payloads, outliner.quotients
         self.equal, self.base = outliner.equal, f"{outliner.name}.{loop.name}.{number}"
         own = local(loop)
         self.stack = [x for x in own if x.kind == "stack"]
@@ -185,7 +186,7 @@ class _Task:
         if is_polled(part, self.costs):
             begin_polling(b)
         evaluator = Evaluator(b, {**symbols, **bounds}, pointers, self.partial, self.payloads)
-        emitter = Emitter(b, evaluator, "%counters", "", self.costs)
+        emitter = Emitter(b, evaluator, "%counters", "", self.costs, self.quotients)
         parts: tuple[ir.Stmt, ...] = (*loop.begins, part, *loop.ends)
         for stmt in parts:
             emitter.emit(stmt)

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from ....lang.nodes.dtypes import int64
-from ....lang.nodes.nodes import Node
+from ....lang.nodes.nodes import Node, leaves_below
 from ....records import replace
 from ...ir import ir
 from ...ir.cost import Costs, most_iterations
@@ -21,6 +21,7 @@ from ..vectors.vectors import Vectors
 from .atomics import write_atomic
 from .marks import emit_mark
 from .polls import polling_loop, strip_of
+from .quotients import quotients_in
 from .stack_memory import begin_life
 
 if TYPE_CHECKING:
@@ -33,8 +34,9 @@ CALLBACK, WORDS = "%callback", "%words"
 class Emitter:
     """Writes statements at the builder's current place.
 
-    `counters` is their address, `call_back` the name of the function that calls back, `outliner`
-    makes tasks of parallel loops; without one, this is such a task, and other threads run the same.
+    `counters` is their address, `call_back` the name of the function that calls back, `quotients`
+    those of the statements that take long, `outliner` makes tasks of parallel loops; without one,
+    this is such a task, and other threads run the same.
     """
 
     def __init__(
@@ -44,6 +46,7 @@ class Emitter:
         counters: str,
         call_back: str,
         costs: Costs,
+        quotients: frozenset[Node],
         outliner: Outliner | None = None,
     ) -> None:
         self.builder = builder
@@ -56,6 +59,7 @@ class Emitter:
         self.thread = "%thread" if self.shared else "0"
         self.depth = 0
         self.costs = costs
+        self.quotients = quotients
         self._stopped = ""
 
     def emit(self, stmt: ir.Stmt) -> None:
@@ -106,6 +110,7 @@ class Emitter:
             self.outliner.emit(self, loop)
             return
         b = self.builder
+        self._divide_before(loop)
         lo, hi = self.evaluator.compute(loop.lo, loop.hi)
         if most_iterations(loop) == 1:
             self._once(loop, lo, hi)
@@ -117,6 +122,13 @@ class Emitter:
         before, body, after = b.block, b.label(loop.name), b.label("end")
         b.branch(b.compare("slt", lo, hi), body, after)
         self.iterations(loop, lo, hi, (before, body, after))
+
+    def _divide_before(self, loop: ir.For) -> None:
+        """Computes the quotients of a loop that are the same in all iterations."""
+        knows = self.evaluator.knows
+        unknown = {n for n in self.quotients if not knows(n) and all(map(knows, leaves_below(n)))}
+        if unknown:
+            self.evaluator.compute(*dict.fromkeys(quotients_in(loop, unknown)))
 
     def _once(self, loop: ir.For, lo: Value, hi: Value) -> None:
         """A loop that has an iteration or none, as what a vector loop leaves over, is a branch."""

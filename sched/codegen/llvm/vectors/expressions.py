@@ -95,6 +95,10 @@ class Evaluator:
         """What has been computed, or bound."""
         return self._get(symbol)
 
+    def knows(self, node: Node) -> bool:
+        """Whether an expression has a value here, in this statement and in later ones."""
+        return node in self._values or isinstance(node, Const)
+
     def compute(self, *roots: Node) -> list[Value]:
         """The values of all expressions of one statement."""
         self._statement = {}
