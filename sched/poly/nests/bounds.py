@@ -16,6 +16,7 @@ from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, integer
 from ...records import dataclass
 from ..sets.axis_bounds import PartBounds, described_by, lower, parts_of, rest_of, upper
+from ..sets.budget import attempt
 from ..sets.expressions import Translator
 from ..sets.hulls import simple_hull
 from ..sets.isl import Aff, BasicSet, Constraint, Map, PwAff, Set, coalesced, isl, union_sets, val
@@ -205,11 +206,21 @@ def has_gaps(visited: Set, bounds: Bounds, outside: Set) -> bool:
     Args:
         outside: what the loops around describe, at any sizes: what is visited says at which ones.
             To intersect it with these once more would multiply the pieces of both.
+
+    Raises:
+        BudgetExceeded: isl does not find soon what the existentials of the iterations are.
     """
     if visited.n_basic_set() == 1 and not int(visited.get_basic_sets()[0].dim(isl.dim_type.div)):
         return False  # the bounds are its constraints
+    with attempt(KNOWN_DIVS):
+        visited = visited.compute_divs()
     needed = _outer(visited).add_dims(_SET, 1).intersect(outside)
     return not needed.intersect(bounds.described).is_subset(visited)
+
+
+KNOWN_DIVS = 50_000
+"""So much work may isl put into what existentials are. It takes little, or so long that comparing
+sets of such takes minutes: with each operation numbers get larger, and operations slower."""
 
 
 def are_lines(visited: Set) -> bool:
