@@ -24,6 +24,7 @@ from .attributes import machine_attributes, stack_alignment
 from .entry import Call, entry_text
 from .equal_functions import EqualFunctions
 from .expressions import Evaluator
+from .full_vectors import rooms
 from .function_builder import FunctionBuilder
 from .layout import THREADS
 from .locations import Locations
@@ -56,7 +57,8 @@ def emit_module(
         once: whether functions that are equal stand once where there are no locations.
     """
     constants = _constants(module)
-    nests = [_nest(module, number) for number in range(len(module.functions))]
+    partial = PartialVectors(target)
+    nests = [_nest(module, number, partial) for number in range(len(module.functions))]
     call_back = quoted(symbol(module.name, "callback"))
     machine = machine_attributes(target)
     # Without this, LLVM prefers vectors of 256 bits for some CPUs that have wider ones.
@@ -64,7 +66,6 @@ def emit_module(
     inside = [s for f in module.functions for s in ir.walk(f.body)]
     prefetches = any(isinstance(s, ir.Prefetch) for s in inside)
     has_marks = any(mark.clock for s in inside for mark in marks_in(s))
-    partial = PartialVectors(target)
     equal = EqualFunctions(once and locations is None)
     given = call_back, partial, equal, locations, ShortPayloads(module)
     written = [_function(nest, constants, *given) for nest in nests]
@@ -115,7 +116,7 @@ class _Nest:
     costs: Costs
 
 
-def _nest(module: ir.Module, number: int) -> _Nest:
+def _nest(module: ir.Module, number: int, partial: PartialVectors) -> _Nest:
     """A loop nest with what it needs from outside, in the order of the module."""
     function = module.functions[number]
     buffers: set[ir.Buffer] = set()
@@ -123,7 +124,7 @@ def _nest(module: ir.Module, number: int) -> _Nest:
     counters = False
     calls = [s for s in ir.walk(function.body) if isinstance(s, ir.Call)]
     for stmt in ir.walk(function.body):
-        roots += ir.expressions(stmt)
+        roots += (*ir.expressions(stmt), *rooms(partial, stmt))
         counters = counters or isinstance(stmt, ir.Count)
         if isinstance(stmt, ir.Stores):
             buffers.update(s.buffer for s in stmt.stores)
@@ -190,7 +191,9 @@ def _function(
     b.emit("")  # its size is known at the end
     if is_polled(nest.function.body, nest.costs):
         begin_polling(b)
-    evaluator = Evaluator(b, scalars, pointers, partial, payloads)
+    # Tasks that share any of them are over when what follows their loop runs.
+    own = local(nest.function.body)
+    evaluator = Evaluator(b, scalars, pointers, partial, payloads, own)
     emitter = Emitter(b, evaluator, COUNTERS, call_back, nest.costs, outliner)
     emitter.emit(nest.function.body)
     emitter.finish()

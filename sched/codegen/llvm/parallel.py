@@ -27,6 +27,7 @@ from ..ir.mark_words import marks_in
 from ..ir.parallel import free_variables, is_threaded, local, pitch_of
 from .equal_functions import EqualFunctions
 from .expressions import Evaluator
+from .full_vectors import rooms
 from .function_builder import FunctionBuilder
 from .layout import CALL, THREADS
 from .locations import Locations
@@ -117,12 +118,14 @@ class _Task:
         self.partial, self.locations = outliner.partial, outliner.locations
         self.payloads = outliner.payloads
         self.equal, self.base = outliner.equal, f"{outliner.name}.{loop.name}.{number}"
-        own = local(loop)
-        self.stack = [x for x in own if x.kind == "stack"]
+        self.own = local(loop)
+        self.stack = [x for x in self.own if x.kind == "stack"]
         used = _used_buffers(loop)
         self.buffers = [x for x in used if x.kind != "const" and x not in self.stack]
-        self.private = [x for x in self.buffers if x in own]
-        nodes = postorder(*(e for s in ir.walk(loop.body) for e in ir.expressions(s)))
+        self.private = [x for x in self.buffers if x in self.own]
+        inside = [*ir.walk(loop.body)]
+        roots = [e for s in inside for e in (*ir.expressions(s), *rooms(self.partial, s))]
+        nodes = postorder(*roots)
         scalars = dict.fromkeys(n for n in nodes if isinstance(n, (Size, Param)))
         self.symbols: list[Node] = [*free_variables(loop), *scalars]
         self.counts = any(isinstance(s, ir.Count) for s in ir.walk(loop.body))
@@ -184,15 +187,16 @@ class _Task:
         part = ir.For(loop.var, _FIRST, _LAST, step, "serial", loop.body, loop.name)
         if is_polled(part, self.costs):
             begin_polling(b)
-        evaluator = Evaluator(b, {**symbols, **bounds}, pointers, self.partial, self.payloads)
+        given = {**symbols, **bounds}
+        evaluator = Evaluator(b, given, pointers, self.partial, self.payloads, self.own)
         emitter = Emitter(b, evaluator, "%counters", "", self.costs)
         parts: tuple[ir.Stmt, ...] = (*loop.begins, part, *loop.ends)
         for stmt in parts:
             emitter.emit(stmt)
         emitter.finish()
-        given, title = ", ".join(parameters), f"iterations of {self.loop.name}"
+        passes, title = ", ".join(parameters), f"iterations of {self.loop.name}"
         name = quoted(self.base)
-        return self.equal.written(b, lambda n: f"internal void {n}({given}) #1", name, title)
+        return self.equal.written(b, lambda n: f"internal void {n}({passes}) #1", name, title)
 
     def _promises(self, buffer: ir.Buffer) -> str:
         """That buffers do not overlap holds on each thread by itself, but for single elements

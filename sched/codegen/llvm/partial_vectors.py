@@ -99,6 +99,13 @@ define internal {KEEPING} void {name}.some{given} #2 {{
         lanes = f"{part.first.typed}, {part.end.typed}"
         return self._on_this(f"call {KEEPING} void {name}({vector} {value}, ptr {where}, {lanes})")
 
+    def masks(self, size: int) -> str:
+        """The name of so many bytes whose bits are set, with as many zeros behind them."""
+        name = f"@lanes.{size}"
+        content = "\\FF" * size + "\\00" * size
+        self._functions[name] = f'{name} = internal constant [{2 * size} x i8] c"{content}"'
+        return name
+
     @property
     def texts(self) -> list[str]:
         """The functions that are called, with their attributes."""
