@@ -9,11 +9,11 @@ touches, a vector may be stored with what its other lanes hold already.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import DType, int64
-from ...lang.nodes.nodes import Const, Node, Size, integer, postorder
+from ...lang.nodes.nodes import Const, Node, Size, integer
 from ...records import dataclass
 from ..ir import ir
 from .function_builder import FunctionBuilder
@@ -21,17 +21,19 @@ from .partial_vectors import Part, PartialVectors
 from .values import Value, constant, memory_type_name
 
 
-def rooms(partial: PartialVectors, stmt: ir.Stmt) -> Iterator[Node]:
-    """What has to be known for the parts of vectors that a statement loads and stores."""
-    if not isinstance(stmt, ir.Stores) or stmt.lanes is None:
-        return
-    loads = (n for n in postorder(*ir.expressions(stmt)) if isinstance(n, ir.Load))
-    accesses: list[ir.Load | ir.Store] = [*loads, *stmt.stores]
-    for x in accesses:
-        if x.guard is None or x.buffer.strided:
-            continue
-        if partial.are_copied(x.buffer.dtype, stmt.lanes.count):
-            yield room(x.buffer, stmt.lanes.count)
+def sizes_of_parts(
+    partial: PartialVectors, nodes: Iterable[Node], stores: Iterable[ir.Store]
+) -> Iterator[Node]:
+    """What has to be known of buffers to load and store parts of vectors in them.
+
+    Args:
+        nodes: all expressions with their operands.
+    """
+    accesses: list[ir.Load | ir.Store] = [n for n in nodes if isinstance(n, ir.Load)]
+    accesses += stores
+    for buffer in dict.fromkeys(x.buffer for x in accesses if x.guard is not None):
+        if partial.are_copied(buffer.dtype) and not buffer.strided:
+            yield from buffer.pitches
 
 
 def room(buffer: ir.Buffer, count: int) -> Node:
@@ -62,10 +64,12 @@ class FullVector:
     def load(self) -> str:
         """The instruction that gives a part of it, with zeros in the other lanes."""
         b, where, memory = self.b, self.begin[1], memory_type_name(self.dtype, self.count)
-        copied = b.name()
+        copied, partial = b.name(), self.partial
+        # Where all lanes are meant, all of the vector lies in memory.
+        code = partial.load(self.dtype, self.count, where, self.part, is_some=True)
 
         def copy() -> None:
-            b.emit(f"{copied} = {self.partial.load(self.dtype, self.count, where, self.part)}")
+            b.emit(f"{copied} = {code}")
 
         lanes, (full, some) = self._either(self._cleared, copy)
         return f"phi {memory} [ {lanes}, %{full} ], [ {copied}, %{some} ]"
@@ -73,7 +77,8 @@ class FullVector:
     def store(self, value: str) -> None:
         """Stores a part of a vector."""
         b, where = self.b, self.begin[1]
-        copy = self.partial.store(value, self.dtype, self.count, where, self.part)
+        given = value, self.dtype, self.count, where, self.part
+        copy = self.partial.store(*given, is_some=True)
         self._either(lambda: self._mixed(value), lambda: b.emit(copy))
 
     def _either(

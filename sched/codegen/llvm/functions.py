@@ -24,7 +24,7 @@ from .attributes import machine_attributes, stack_alignment
 from .entry import Call, entry_text
 from .equal_functions import EqualFunctions
 from .expressions import Evaluator
-from .full_vectors import rooms
+from .full_vectors import sizes_of_parts
 from .function_builder import FunctionBuilder
 from .layout import THREADS
 from .locations import Locations
@@ -123,17 +123,20 @@ def _nest(module: ir.Module, number: int, partial: PartialVectors) -> _Nest:
     roots: list[Node] = []
     counters = False
     calls = [s for s in ir.walk(function.body) if isinstance(s, ir.Call)]
+    stores: list[ir.Store] = []
     for stmt in ir.walk(function.body):
-        roots += (*ir.expressions(stmt), *rooms(partial, stmt))
+        roots += ir.expressions(stmt)
         counters = counters or isinstance(stmt, ir.Count)
         if isinstance(stmt, ir.Stores):
-            buffers.update(s.buffer for s in stmt.stores)
+            stores += stmt.stores
         if isinstance(stmt, ir.Prefetch):
             buffers.add(stmt.buffer)
         buffers.update(mark.buffer for mark in marks_in(stmt))
     loops = list(threaded(function.body))
     roots += [pitch_of(b) for loop in loops for b in local(loop) if b.kind == "scratch"]
     nodes = set(postorder(*roots))
+    nodes.update(postorder(*sizes_of_parts(partial, nodes, stores)))
+    buffers.update(s.buffer for s in stores)
     buffers.update(n.buffer for n in nodes if isinstance(n, ir.Load))
     name, costs = symbol(module.name, number, function.name), Costs()
     call = Call(

@@ -27,7 +27,7 @@ from ..ir.mark_words import marks_in
 from ..ir.parallel import free_variables, is_threaded, local, pitch_of
 from .equal_functions import EqualFunctions
 from .expressions import Evaluator
-from .full_vectors import rooms
+from .full_vectors import sizes_of_parts
 from .function_builder import FunctionBuilder
 from .layout import CALL, THREADS
 from .locations import Locations
@@ -123,13 +123,12 @@ class _Task:
         used = _used_buffers(loop)
         self.buffers = [x for x in used if x.kind != "const" and x not in self.stack]
         self.private = [x for x in self.buffers if x in self.own]
-        inside = [*ir.walk(loop.body)]
-        roots = [e for s in inside for e in (*ir.expressions(s), *rooms(self.partial, s))]
-        nodes = postorder(*roots)
+        stores = [s for x in ir.walk(loop) if isinstance(x, ir.Stores) for s in x.stores]
+        nodes = postorder(*(e for s in ir.walk(loop.body) for e in ir.expressions(s)))
+        nodes = postorder(*nodes, *sizes_of_parts(self.partial, nodes, stores))
         scalars = dict.fromkeys(n for n in nodes if isinstance(n, (Size, Param)))
         self.symbols: list[Node] = [*free_variables(loop), *scalars]
         self.counts = any(isinstance(s, ir.Count) for s in ir.walk(loop.body))
-        stores = [s for x in ir.walk(loop) if isinstance(x, ir.Stores) for s in x.stores]
         #: What several threads change at once.
         self.met = {s.buffer for s in stores if s.atomic}
 
