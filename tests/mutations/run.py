@@ -1667,6 +1667,27 @@ FAULTS = (
         ("tests/codegen/llvm/test_partial_vectors.py",),
     ),
     Fault(
+        "a full vector may end behind its buffer", "codegen/llvm/vectors/full_vectors.py",
+        "integer(count - 1)), ix.ZERO", "integer(count - 2)), ix.ZERO",
+        ("tests/codegen/llvm/test_guards.py",),
+    ),
+    Fault(
+        "a full vector may begin in front of its buffer", "codegen/llvm/vectors/full_vectors.py",
+        'b.compare("uge", first, room)', 'b.compare("sge", first, room)',
+        ("tests/codegen/llvm/test_guards.py",),
+    ),
+    Fault(
+        "lanes that are not meant are loaded", "codegen/llvm/vectors/full_vectors.py",
+        'kept = self._binary("and", self._loaded(self.begin[1]), self._meant())',
+        "kept = self._loaded(self.begin[1])",
+        ("tests/codegen/llvm/test_partial_vectors.py",),
+    ),
+    Fault(
+        "full vectors are stored to what threads share", "codegen/llvm/vectors/vector_stores.py",
+        "if s.buffer not in self.evaluator.own or s.buffer.strided:", "if s.buffer.strided:",
+        ("tests/codegen/llvm/test_partial_vectors.py",),
+    ),
+    Fault(
         "a weaker condition implies a stronger one", "codegen/ir/inequalities.py",
         "self.least.get(t, c + 1) <= c", "t in self.least",
         ("tests/codegen/ir/test_inequalities.py",),

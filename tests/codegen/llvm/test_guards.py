@@ -141,6 +141,32 @@ def partial_narrow_vectors() -> None:
                     out[:] = 1
 
 
+def borders_of_narrow_products() -> None:
+    """Rows of vectors that are longer than what is left of a row, and of the array."""
+    n, m, l = ps.sizes("n m l")
+    i, j, k = *ps.vars("i j"), ps.RVar("k", 0, l)
+    for dtype, total in ((ps.uint8, ps.int32), (ps.int16, ps.int32), (ps.float16, ps.float32)):
+        a, b = ps.Input("a", dtype, (n, l)), ps.Input("b", dtype, (l, m))
+        f = ps.Func("f", (n, m), total)
+        f[i, j] = 0
+        f[i, j] += ps.cast(total, a[i, k]) * ps.cast(total, b[k, j])
+        s = ps.Schedule(f)
+        s = s.for_target("x86-64-v3" if s.target.arch == "x86_64" else s.target)
+        u = s[f].update(0)
+        u.tile("i", "j", 3, 16)
+        u.reorder("jo", "io", "k", "ii", "ji").accumulate_at("io")
+        u.vectorize("ji", ps.native).unroll("ji").unroll("ii")
+        kernel = s.compile()
+        with walled(mmap.PAGESIZE // a.dtypes[0].itemsize, a.dtypes[0]) as array:
+            for rows, columns, terms in ((1, 1, 1), (4, 7, 3), (5, 8, 2), (7, 15, 9), (3, 29, 4)):
+                for last in (False, True):
+                    at = len(array) - rows * terms if last else 0
+                    left = array[at : at + rows * terms].reshape(rows, terms)
+                    at = len(array) - terms * columns if last else 0
+                    right = array[at : at + terms * columns].reshape(terms, columns)
+                    assert (kernel(left, right) == terms).all()
+
+
 def reads_at_guarded_reads() -> None:
     """Where an index is not read, it is not in the range that is declared for it."""
     n, m, count, j = *ps.sizes("n m count"), ps.vars("j")
@@ -164,7 +190,7 @@ CASES = {
     f.__name__: f
     for f in (
         guarded_loads, guarded_stores, branches_and_empty_loops, strided_vectors, masked_vectors,
-        partial_narrow_vectors, reads_at_guarded_reads,
+        partial_narrow_vectors, borders_of_narrow_products, reads_at_guarded_reads,
     )
 }  # fmt: skip
 

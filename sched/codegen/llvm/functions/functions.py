@@ -29,6 +29,7 @@ from ..text.locations import Locations
 from ..text.names import quoted, symbol
 from ..text.values import Value
 from ..vectors.expressions import Evaluator
+from ..vectors.full_vectors import sizes_of_parts
 from ..vectors.partial_vectors import PartialVectors
 from ..vectors.vector_loads import ZEROS, zeros_text
 from .entry import Call, entry_text
@@ -57,7 +58,8 @@ def emit_module(
         once: whether functions that are equal stand once where there are no locations.
     """
     constants = _constants(module)
-    nests = [_nest(module, number) for number in range(len(module.functions))]
+    partial = PartialVectors(target)
+    nests = [_nest(module, number, partial) for number in range(len(module.functions))]
     call_back = quoted(symbol(module.name, "callback"))
     machine = machine_attributes(target)
     # Without this, LLVM prefers vectors of 256 bits for some CPUs that have wider ones.
@@ -65,7 +67,6 @@ def emit_module(
     inside = [s for f in module.functions for s in ir.walk(f.body)]
     prefetches = any(isinstance(s, ir.Prefetch) for s in inside)
     has_marks = any(mark.clock for s in inside for mark in marks_in(s))
-    partial = PartialVectors(target)
     equal = EqualFunctions(once and locations is None)
     given = call_back, partial, equal, locations, ShortPayloads(module)
     written = [_function(nest, constants, *given) for nest in nests]
@@ -117,24 +118,27 @@ class _Nest:
     quotients: frozenset[Node]
 
 
-def _nest(module: ir.Module, number: int) -> _Nest:
+def _nest(module: ir.Module, number: int, partial: PartialVectors) -> _Nest:
     """A loop nest with what it needs from outside, in the order of the module."""
     function = module.functions[number]
     buffers: set[ir.Buffer] = set()
     roots: list[Node] = []
     counters = False
     calls = [s for s in ir.walk(function.body) if isinstance(s, ir.Call)]
+    stores: list[ir.Store] = []
     for stmt in ir.walk(function.body):
         roots += ir.expressions(stmt)
         counters = counters or isinstance(stmt, ir.Count)
         if isinstance(stmt, ir.Stores):
-            buffers.update(s.buffer for s in stmt.stores)
+            stores += stmt.stores
         if isinstance(stmt, ir.Prefetch):
             buffers.add(stmt.buffer)
         buffers.update(mark.buffer for mark in marks_in(stmt))
     loops = list(threaded(function.body))
     roots += [pitch_of(b) for loop in loops for b in local(loop) if b.kind == "scratch"]
     nodes = set(postorder(*roots))
+    nodes.update(postorder(*sizes_of_parts(partial, nodes, stores)))
+    buffers.update(s.buffer for s in stores)
     buffers.update(n.buffer for n in nodes if isinstance(n, ir.Load))
     name, costs = symbol(module.name, number, function.name), Costs()
     call = Call(
@@ -194,7 +198,9 @@ def _function(
     b.emit("")  # its size is known at the end
     if is_polled(nest.function.body, nest.costs):
         begin_polling(b)
-    evaluator = Evaluator(b, scalars, pointers, partial, payloads)
+    # Tasks that share any of them are over when what follows their loop runs.
+    own = local(nest.function.body)
+    evaluator = Evaluator(b, scalars, pointers, partial, payloads, own)
     emitter = Emitter(b, evaluator, COUNTERS, call_back, costs, slow, outliner)
     emitter.emit(nest.function.body)
     emitter.finish()

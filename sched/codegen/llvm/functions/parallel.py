@@ -33,6 +33,7 @@ from ..text.locations import Locations
 from ..text.names import quoted
 from ..text.values import Value, constant
 from ..vectors.expressions import Evaluator
+from ..vectors.full_vectors import sizes_of_parts
 from ..vectors.partial_vectors import PartialVectors
 from .polls import begin_polling, is_polled
 from .stack_memory import stack_room
@@ -118,16 +119,17 @@ class _Task:
         self.partial, self.locations = outliner.partial, outliner.locations
         self.payloads, self.quotients = outliner.payloads, outliner.quotients
         self.equal, self.base = outliner.equal, f"{outliner.name}.{loop.name}.{number}"
-        own = local(loop)
-        self.stack = [x for x in own if x.kind == "stack"]
+        self.own = local(loop)
+        self.stack = [x for x in self.own if x.kind == "stack"]
         used = _used_buffers(loop)
         self.buffers = [x for x in used if x.kind != "const" and x not in self.stack]
-        self.private = [x for x in self.buffers if x in own]
+        self.private = [x for x in self.buffers if x in self.own]
+        stores = [s for x in ir.walk(loop) if isinstance(x, ir.Stores) for s in x.stores]
         nodes = postorder(*(e for s in ir.walk(loop.body) for e in ir.expressions(s)))
+        nodes = postorder(*nodes, *sizes_of_parts(self.partial, nodes, stores))
         scalars = dict.fromkeys(n for n in nodes if isinstance(n, (Size, Param)))
         self.symbols: list[Node] = [*free_variables(loop), *scalars]
         self.counts = any(isinstance(s, ir.Count) for s in ir.walk(loop.body))
-        stores = [s for x in ir.walk(loop) if isinstance(x, ir.Stores) for s in x.stores]
         #: What several threads change at once.
         self.met = {s.buffer for s in stores if s.atomic}
 
@@ -185,15 +187,16 @@ class _Task:
         part = ir.For(loop.var, _FIRST, _LAST, step, "serial", loop.body, loop.name)
         if is_polled(part, self.costs):
             begin_polling(b)
-        evaluator = Evaluator(b, {**symbols, **bounds}, pointers, self.partial, self.payloads)
+        given = {**symbols, **bounds}
+        evaluator = Evaluator(b, given, pointers, self.partial, self.payloads, self.own)
         emitter = Emitter(b, evaluator, "%counters", "", self.costs, self.quotients)
         parts: tuple[ir.Stmt, ...] = (*loop.begins, part, *loop.ends)
         for stmt in parts:
             emitter.emit(stmt)
         emitter.finish()
-        given, title = ", ".join(parameters), f"iterations of {self.loop.name}"
+        passes, title = ", ".join(parameters), f"iterations of {self.loop.name}"
         name = quoted(self.base)
-        return self.equal.written(b, lambda n: f"internal void {n}({given}) #1", name, title)
+        return self.equal.written(b, lambda n: f"internal void {n}({passes}) #1", name, title)
 
     def _promises(self, buffer: ir.Buffer) -> str:
         """That buffers do not overlap holds on each thread by itself, but for single elements

@@ -10,7 +10,7 @@ unrolled loop do, until somebody stores to what it is loaded from (`HeldVectors`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
 from ....lang.errors.errors import InternalError
@@ -33,7 +33,7 @@ class Evaluator:
 
     `symbols` are the values of sizes and Params (loop variables come by `bind`), `pointers` the
     addresses of the buffers, `partial` the functions for parts of vectors; `payloads` says whose
-    NaNs are as short as a bfloat16's.
+    NaNs are as short as a bfloat16's; `own` are buffers that nobody else touches meanwhile.
     """
 
     def __init__(
@@ -43,8 +43,10 @@ class Evaluator:
         pointers: Mapping[ir.Buffer, str],
         partial: PartialVectors,
         payloads: ShortPayloads,
+        own: Collection[ir.Buffer],
     ) -> None:
         self.builder = builder
+        self.own = frozenset(own)
         self.partial = partial
         self.payloads = payloads
         self._pointers = pointers

@@ -45,19 +45,30 @@ class PartialVectors:
     target: Target
     _functions: dict[str, str] = field(default_factory=dict)
 
-    def are_copied(self, dtype: DType, count: int) -> bool:
-        """Whether a part is not loaded or stored by one instruction."""
+    def are_copied(self, dtype: DType, count: int = FEW + 1) -> bool:
+        """Whether a part of so many lanes, or of many, is not loaded or stored by one
+        instruction."""
         is_masked = self.target.has("avx512bw") or (
             self.target.has("avx") and dtype.itemsize >= int32.itemsize
         )
         return not is_masked and count > FEW
 
-    def load(self, dtype: DType, count: int, where: str, part: Part) -> str:
-        """The instruction that loads a part, with zeros in the other lanes."""
+    def load(self, dtype: DType, count: int, where: str, part: Part, is_some: bool = False) -> str:
+        """The instruction that loads a part, with zeros in the other lanes.
+
+        Args:
+            is_some: whether it is known that some lanes are not meant.
+        """
         vector, size = memory_type_name(dtype, count), dtype.itemsize
         name = f"@load.part.{memory_suffix(dtype, count)}"
         self._functions[_LOAD] = _LOAD_TEXT
-        self._functions[name] = f"""\
+        self._functions[f"{name}.some"] = f"""\
+define internal {KEEPING} {vector} {name}.some(ptr %from, i64 %first, i64 %end) #2 {{
+{_in_bytes(size)}
+{_loaded(vector, count * size)}
+}}"""
+        if not is_some:
+            self._functions[name] = f"""\
 define internal {KEEPING} {vector} {name}(ptr %from, i64 %first, i64 %end) #2 {{
 {_branch(count)}
 whole:
@@ -66,22 +77,26 @@ whole:
 some:
   %part = tail call {KEEPING} {vector} {name}.some(ptr %from, i64 %first, i64 %end)
   ret {vector} %part
-}}
-
-define internal {KEEPING} {vector} {name}.some(ptr %from, i64 %first, i64 %end) #2 {{
-{_in_bytes(size)}
-{_loaded(vector, count * size)}
 }}"""
+        called = f"{name}.some" if is_some else name
         lanes = f"{part.first.typed}, {part.end.typed}"
-        return self._on_this(f"call {KEEPING} {vector} {name}(ptr {where}, {lanes})")
+        return self._on_this(f"call {KEEPING} {vector} {called}(ptr {where}, {lanes})")
 
-    def store(self, value: str, dtype: DType, count: int, where: str, part: Part) -> str:
-        """The instruction that stores a part of a vector."""
+    def store(
+        self, value: str, dtype: DType, count: int, where: str, part: Part, is_some: bool = False
+    ) -> str:
+        """The instruction that stores a part of a vector; see `load`."""
         vector, size = memory_type_name(dtype, count), dtype.itemsize
         name = f"@store.part.{memory_suffix(dtype, count)}"
         given = f"({vector} %value, ptr %to, i64 %first, i64 %end)"
         self._functions[_STORE] = _STORE_TEXT
-        self._functions[name] = f"""\
+        self._functions[f"{name}.some"] = f"""\
+define internal {KEEPING} void {name}.some{given} #2 {{
+{_in_bytes(size)}
+{_stored(vector, count * size)}
+}}"""
+        if not is_some:
+            self._functions[name] = f"""\
 define internal {KEEPING} void {name}{given} #2 {{
 {_branch(count)}
 whole:
@@ -90,14 +105,17 @@ whole:
 some:
   tail call {KEEPING} void {name}.some{given}
   ret void
-}}
-
-define internal {KEEPING} void {name}.some{given} #2 {{
-{_in_bytes(size)}
-{_stored(vector, count * size)}
 }}"""
-        lanes = f"{part.first.typed}, {part.end.typed}"
-        return self._on_this(f"call {KEEPING} void {name}({vector} {value}, ptr {where}, {lanes})")
+        called, lanes = f"{name}.some" if is_some else name, f"{part.first.typed}, {part.end.typed}"
+        given = f"{vector} {value}, ptr {where}, {lanes}"
+        return self._on_this(f"call {KEEPING} void {called}({given})")
+
+    def masks(self, size: int) -> str:
+        """The name of so many bytes whose bits are set, with as many zeros behind them."""
+        name = f"@lanes.{size}"
+        content = "\\FF" * size + "\\00" * size
+        self._functions[name] = f'{name} = internal constant [{2 * size} x i8] c"{content}"'
+        return name
 
     @property
     def texts(self) -> list[str]:

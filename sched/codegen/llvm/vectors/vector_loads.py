@@ -23,6 +23,8 @@ from ...ir import ir
 from ..text.shuffles import backwards, extracted, inserted, shuffled
 from ..text.values import Value, constant, memory_suffix, memory_type_name
 from . import masks
+from .full_vectors import FullVector, room
+from .partial_vectors import Part
 from .rows import columns
 
 ZEROS = "@zeros"
@@ -202,7 +204,7 @@ class VectorLoad:
         part = self.vectors.part(guard) if partial.are_copied(self.dtype, n) else None
         if part is not None:
             part = part.turned(b, n) if turned else part
-            code = partial.load(self.dtype, n, where, part)
+            code = self._part(part, where, turned)
         else:
             mask = self.vectors.known(guard)
             lanes = shuffled(b, mask, mask, order) if turned else mask
@@ -213,6 +215,15 @@ class VectorLoad:
             code = f"call {memory} @{name}({there}, {lanes.typed}, {memory} zeroinitializer)"
         found = self._loaded(code)
         return shuffled(b, found, found, order) if turned else found
+
+    def _part(self, part: Part, where: str, turned: bool) -> str:
+        """The instruction that loads a part of a vector."""
+        v, n, partial = self.vectors, self.count, self.vectors.evaluator.partial
+        if self.buffer.strided:
+            return partial.load(self.dtype, n, where, part)
+        first = v.scalar(v.at_lane(self.index, n - 1 if turned else 0))
+        begin = first, where, v.scalar(room(self.buffer, n))
+        return FullVector(self.builder, partial, self.dtype, n, begin, part).load()
 
     def _loaded(self, code: str) -> Value:
         """What comes from memory, where a bool takes a byte."""

@@ -12,8 +12,10 @@ from ..text.shuffles import backwards, extracted, shuffled
 from ..text.values import Value, constant, memory_suffix, memory_type_name
 from . import masks
 from .expressions import Evaluator
+from .full_vectors import FullVector, room
 from .interleaved_stores import interleave, interleaved
 from .pair_lanes import are_in_pairs, in_order
+from .partial_vectors import Part
 from .vectors import Vectors
 
 
@@ -138,11 +140,21 @@ class VectorStores:
         part = self.vectors.part(s.guard) if partial.are_copied(value.dtype, n) else None
         if part is not None:
             part = part.turned(b, n) if turned else part
-            b.emit(partial.store(self._in_memory(value), value.dtype, n, where, part))
+            self._store_part(s, self._in_memory(value), where, part)
             return
         mask = shuffled(b, mask, mask, backwards(n)) if turned else mask
         there = f"ptr align {s.buffer.dtype.itemsize} {where}"
         self._masked(value, masks.of_store(b, mask, value), there, "store")
+
+    def _store_part(self, s: ir.Store, value: str, where: str, part: Part) -> None:
+        """Stores the lanes of a part; of what nobody else touches meanwhile, the others too."""
+        n, partial, dtype = self.count, self.evaluator.partial, s.buffer.dtype
+        if s.buffer not in self.evaluator.own or s.buffer.strided:
+            self.builder.emit(partial.store(value, dtype, n, where, part))
+            return
+        at = self.vectors.at_lane(s.index[0], n - 1 if self._step(s) == -1 else 0)
+        begin = self.vectors.scalar(at), where, self.vectors.scalar(room(s.buffer, n))
+        FullVector(self.builder, partial, dtype, n, begin, part).store(value)
 
     def _step(self, s: ir.Store) -> int | None:
         return self.vectors.stride(s.buffer, s.index[0])

@@ -151,14 +151,18 @@ class Vectors:
     def part(self, guard: Node) -> Part | None:
         """Which lanes a condition holds in, where they follow each other; None where that is not
         known."""
-        masks = [self._first_lanes(x) for x in conjuncts(guard)]
+        conditions = list(conjuncts(guard))
+        same = [x for x in conditions if not self.varies(x)]
+        masks = [self._first_lanes(x) for x in conditions if self.varies(x)]
         known = [mask for mask in masks if mask is not None]
         if len(known) < len(masks):
             return None
         count = integer(self.count)
         end = ix.minimum((*(mask.end for mask in known if mask.inside), count))
+        if same:
+            end = ix.select(ix.conjunction(same), end, ix.ZERO)
         first = ix.maximum((*(mask.end for mask in known if not mask.inside), ix.ZERO))
-        if any(not mask.inside for mask in known):
+        if first is not ix.ZERO:
             end = ix.maximum((first, end))
         return Part(self.scalar(first), self.scalar(end))
 
