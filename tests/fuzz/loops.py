@@ -65,7 +65,7 @@ class Loops:
             ("1", f"{extent} - 1", Symbol(name, within, below=within, positive=True)),
             (f"{extent} // 2", extent, Symbol(name, within)),
             ("0", f"({extent} + 1) // 2", Symbol(name, within)),
-            ("-1", "3", Symbol(name)),
+            ("-1", "3", Symbol(name)), ("0", "1", Symbol(name)),
             (extent, "0", Symbol(name, within)),
         ]  # fmt: skip
         outer = [s for s in self.scope.symbols if extent in s.within]
@@ -124,7 +124,8 @@ class Loops:
             test = self.choices.pick((
                 f"{x} % 2 == {c % 2}", f"{x} != {c}", f"({x} + {earlier}) % 3 != {c}",
                 f"{x} <= {earlier}", f"2 * {x} < {n} + {c}", f"({x} < 1) | ({x} > 2)",
-                f"{earlier} != {x}", f"({x} // 2) % 2 == 0",
+                f"{earlier} != {x}", f"({x} // 2) % 2 == 0", f"{x} == {earlier}",
+                f"2 * {x} == {earlier}", f"{x} // {c + 2} == {earlier}",
             ))  # fmt: skip
         else:
             test = self.expressions.value(1, "bool").text
