@@ -8,19 +8,19 @@ from math import prod
 from .facts.facts import Facts, StatementFacts
 from .planned import Nest
 
-PROGRAM, WRITTEN = 0.02, 0.015
+PROGRAM, WRITTEN = 0.02, 0.008
 """Seconds for a program, and for each of its statements that is left as it is written."""
 
-CHANGED, VECTORS, COPIED, BEHIND, PARTS, STEPS = 0.012, 0.055, 0.07, 0.12, 0.1, 0.3
+CHANGED, VECTORS, COPIED, BEHIND, PARTS, STEPS = 0.006, 0.028, 0.05, 0.1, 0.05, 0.2
 """Seconds more for a statement that is not, if it has vectors, if it copies an operand first, if
 its rows wait for each other, if threads have results of their own, and if tiles compute several
 steps."""
 
-OPERATOR = {True: 0.0045, False: 0.0015}
+OPERATOR = {True: 0.0022, False: 0.001}
 """Seconds for each operator and access of what runs innermost, of vectors or not."""
 
-LEAST, LEAST_OF_LARGE, LARGE = 0.5, 1.0, 20
-"""Seconds that a first call may take in any case, and with more statements than so many."""
+LEAST = 0.5
+"""Seconds that a first call may take in any case."""
 
 LONGER = 2.0
 """How many times longer than without a schedule it may take."""
@@ -43,6 +43,5 @@ def allowed(facts: Facts, as_written: float) -> float:
     Args:
         as_written: the seconds that a call takes without a schedule.
     """
-    count = len(facts.statements)
-    plain = PROGRAM + WRITTEN * count + as_written
-    return max(LONGER * plain, LEAST if count <= LARGE else LEAST_OF_LARGE) - plain
+    plain = PROGRAM + WRITTEN * len(facts.statements) + as_written
+    return max(LONGER * plain, LEAST) - plain

@@ -38,7 +38,7 @@ CHUNK = 4096
 BESIDE_OTHERS = 256
 """The same where there are other loops."""
 
-SHARE = 4
+SHARE = 2
 """The part of the last cache that results may take and be found there by whoever reads them."""
 
 LARGE = 32 << 20

@@ -13,7 +13,7 @@ from ..poly.program.inline import determines_instance, inlined, is_expensive
 from ..poly.program.rule import Rule
 from ..poly.sets.memo import Memo
 from .facts.operations import operations
-from .model import SLOTS
+from .operators import SLOTS
 
 CHEAP = 1.5
 """Slots of what may be computed several times rather than stored."""

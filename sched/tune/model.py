@@ -6,45 +6,24 @@ seconds of the slowest thread; `Cost` keeps each, so that a choice can be explai
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Sequence
 from math import ceil, prod
 
-from ..lang.nodes.dtypes import DType, as_dtype, float32
+from ..lang.nodes.dtypes import float32
 from ..records import dataclass
 from ..targets.facts import Machine
 from .cost import Cost
 from .footprint import JUMPS, Level, Sharing, Touch, Traffic
+from .operators import EXTREMUM, SUM, latency, parts, slots_for
 from .planned import Kind
 from .registers import loaded, needed
 
 HERTZ = 3e9
 """A usual clock: latencies and what loops cost are counted in cycles of it."""
 
-SLOTS: Mapping[str, float] = {
-    "add": 1, "multiply": 1, "multiply-add": 1, "select": 1, "bits": 0.7, "round": 1,
-    "convert": 1.5, "divide": 10, "root": 12,
-}  # fmt: skip
-"""How long an operator keeps a unit that multiplies and adds vectors, in its steps."""
-
-LATENCY: Mapping[str, float] = {
-    "add": 4, "multiply": 4, "multiply-add": 4, "select": 2, "bits": 1, "round": 6,
-    "convert": 5, "divide": 13, "root": 18,
-}  # fmt: skip
-"""Cycles until the result of an operator on floats can be used."""
-
-INTEGER_LATENCY: Mapping[str, float] = {"multiply": 3, "multiply-add": 4, "divide": 12}
-"""The same of integers, where it is more than one."""
-
-SUM, EXTREMUM = 4.0, 7.0
-"""The same of a float that is added, and of a minimum or maximum of floats."""
-
 BETWEEN = 0.5
 """The part of the shorter one of what units take and of what a result waits for that is not hidden
 behind the longer one: twice as many sums as there are waits for are not enough."""
-
-INTEGER_DIVISION = 20.0
-"""Slots of a division of integers, of which there are no vectors."""
 
 ENTRY = 5.0
 """Cycles that it takes to begin a loop: bounds, and what is left over behind full vectors."""
@@ -107,6 +86,7 @@ class Work:
         copied: what is copied first, and how far elements lie from each other that are stored side
             by side; None where nothing is.
         partials: results of lanes that are put together, one by one.
+        in_registers: whether what a block computes alone stays in registers.
     """
 
     extents: tuple[float, ...]
@@ -121,6 +101,7 @@ class Work:
     lanes: int | None = None
     copied: Touch | None = None
     partials: float = 0.0
+    in_registers: bool = False
 
 
 LESS = 1 - 1e-9
@@ -177,22 +158,48 @@ class Model:
     # what is computed -----------------------------------------------------------------------
     def compute(self, work: Work) -> float:
         """Seconds that the units of a core take."""
-        depth = len(work.extents)
-        begin = depth
+        begin = len(work.extents)
         while begin and work.kinds[begin - 1] in ("vector", "unrolled"):
             begin -= 1
+        around = begin - 1
+        while around >= 0 and work.extents[around] == 1 and work.in_registers:
+            around -= 1  # a loop of one iteration is none
         full = max(1, self._bytes // work.widest)
         lanes = min(full, work.lanes or full) if "vector" in work.kinds[begin:] else 1
+        # Units that take two narrow vectors at a time take one that is wide.
+        slot = max(self.slot * lanes / full, self.scalar) if lanes > 1 else self.scalar
+        cycle = 1 / HERTZ
+        moves, held = self._loads_and_stores(work, begin, around, lanes)
+        total = max(self._slots_of(work, begin, around, lanes) * slot, moves * cycle)
+        if held > self._registers:
+            total *= 1.5
+        if around >= 0 and work.chained[around]:
+            waits = self._chain(work) * cycle
+            total = max(total, waits) + BETWEEN * min(total, waits)
+        for at in reversed(range(around + 1)):
+            turn = TURN if at == around else ENTRY
+            total = work.extents[at] * (total + turn * cycle)
+            if lanes > 1 and at == begin - 1:
+                total += MASK * cycle
+        return total + (ENTRY + self._copying(work) + work.partials * self._chain(work)) * cycle
+
+    def _loads_and_stores(
+        self, work: Work, begin: int, around: int, lanes: int
+    ) -> tuple[float, float]:
+        """Cycles for the loads and stores of a block of vectors, and how many registers it takes.
+
+        Args:
+            around: the position of the innermost loop around it.
+        """
         copies = 1.0
         for extent, kind in zip(work.extents[begin:], work.kinds[begin:], strict=True):
             copies *= ceil(extent / lanes) if kind == "vector" else extent
-        slots = self._slots_of(work, begin, lanes)
-        turns = work.extents[begin - 1] if begin else 1.0
+        turns = work.extents[around] if around >= 0 else 1.0
         moves = 0.0
         sums, loads = 0.0, [0.0, 0.0]
         for t in work.touches:
             cycles, count = self._moved(work, t, begin, lanes)
-            is_invariant = begin > 0 and t.strides[begin - 1] == 0
+            is_invariant = around >= 0 and t.strides[around] == 0
             if not work.is_held and (t.is_write or t.is_own):
                 is_invariant = False
             moves += cycles / turns if is_invariant else cycles
@@ -200,32 +207,17 @@ class Model:
                 loads.append(loaded(t, count, work.extents, work.kinds, begin))
             elif t.is_write:
                 sums += count
-        held = needed(sums, loads)
-        cycle = 1 / HERTZ
         if any(k == "vector" and e < lanes for k, e in zip(work.kinds, work.extents, strict=True)):
             moves += MASK  # no vector is full
-        moves = max(moves, self._conflicts(work, begin), copies * ISSUE)
-        # Units that take two narrow vectors at a time take one that is wide.
-        slot = max(self.slot * lanes / full, self.scalar) if lanes > 1 else self.scalar
-        busy = max(slots * slot, moves * cycle)
-        if held > self._registers:
-            busy *= 1.5
-        if begin and work.chained[begin - 1]:
-            waits = self._chain(work) * cycle
-            busy = max(busy, waits) + BETWEEN * min(busy, waits)
-        total = busy
-        for at in reversed(range(begin)):
-            turn = TURN if at == begin - 1 else ENTRY
-            total = work.extents[at] * (total + turn * cycle)
-            if lanes > 1 and at == begin - 1:
-                total += MASK * cycle
-        return total + (ENTRY + self._copying(work) + work.partials * self._chain(work)) * cycle
+        return max(moves, self._conflicts(work, begin), copies * ISSUE), needed(sums, loads)
 
-    def _slots_of(self, work: Work, begin: int, lanes: int) -> float:
+    def _slots_of(self, work: Work, begin: int, around: int, lanes: int) -> float:
         """Slots that the operators of a block of vectors take."""
         kinds = {varying for _, varying, _ in work.operations}
-        times = {varying: self._times(work, varying, begin, lanes) for varying in kinds}
-        return sum([count * _slots(name, lanes) * times[by] for name, by, count in work.operations])
+        times = {by: self._times(work, by, begin, around, lanes) for by in kinds}
+        return sum(
+            [count * slots_for(name, lanes) * times[by] for name, by, count in work.operations]
+        )
 
     def _copying(self, work: Work) -> float:
         """Cycles for what is copied."""
@@ -234,7 +226,9 @@ class Model:
         each = COPY * work.copied.bytes if work.copied.strides == (1,) else GATHER
         return work.copied.elements * each
 
-    def _times(self, work: Work, varying: Sequence[bool], begin: int, lanes: int) -> float:
+    def _times(
+        self, work: Work, varying: Sequence[bool], begin: int, around: int, lanes: int
+    ) -> float:
         """How often an operator is computed in a block of vectors; less than once where several
         blocks have it in common."""
         times = 1.0
@@ -242,8 +236,8 @@ class Model:
             if varying[at]:
                 is_vector = work.kinds[at] == "vector"
                 times *= ceil(work.extents[at] / lanes) if is_vector else work.extents[at]
-        if begin and not varying[begin - 1]:
-            times /= work.extents[begin - 1]
+        if around >= 0 and not varying[around]:
+            times /= work.extents[around]
         return times
 
     def _moved(self, work: Work, t: Touch, begin: int, lanes: int) -> tuple[float, float]:
@@ -308,8 +302,8 @@ class Model:
     def _chain(self, work: Work) -> float:
         """Cycles from an instance to the next one that needs it."""
         if not work.is_sum:
-            return sum(_latency(n) * c for n, c in work.waiting)
-        own = [n for n, _, _ in work.operations if _parts(n)[1].is_float]
+            return sum(latency(n) * c for n, c in work.waiting)
+        own = [n for n, _, _ in work.operations if parts(n)[1].is_float]
         if not own:
             return 1.0
         return SUM if any(n.startswith(("add", "multiply")) for n in own) else EXTREMUM
@@ -318,33 +312,3 @@ class Model:
 def _gather(t: Touch, stride: float | None) -> float:
     """Cycles for each lane whose element does not lie beside that of the lane before."""
     return LOOKED_UP if stride is None and not t.is_write else GATHER
-
-
-@cache
-def _parts(operation: str) -> tuple[str, DType]:
-    """The class of an operation, and the type of its result."""
-    kind, of = operation.rsplit(" ", 1)
-    return kind, as_dtype(of)
-
-
-@cache
-def _latency(name: str) -> float:
-    """Cycles until the result of an operation can be used."""
-    kind, dtype = _parts(name)
-    if not dtype.is_float and kind != "convert":
-        return INTEGER_LATENCY.get(kind, 1.0)
-    return LATENCY.get(kind, 3.0)
-
-
-@cache
-def _slots(name: str, lanes: int) -> float:
-    kind, dtype = _parts(name)
-    slots = SLOTS.get(kind, 1.0)
-    if not dtype.is_float:
-        if kind == "divide":
-            return INTEGER_DIVISION * (lanes * 1.5 if lanes > 1 else 1)
-        if kind in ("multiply", "multiply-add") and dtype.itemsize == 8:
-            return 3.0
-    elif kind in ("divide", "root") and dtype.itemsize == 8:
-        return slots * 1.7
-    return slots

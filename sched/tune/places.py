@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import takewhile
 from math import ceil, prod
+from typing import Literal
 
 from ..records import dataclass, replace
 from .facts.facts import StatementFacts
@@ -290,13 +291,31 @@ def beginning(own: Sequence[StatementFacts], main: StatementFacts, nest: Nest, s
     return inside(main, nest, nest.depth(nest.accumulates_at) + 1)
 
 
-def with_past(own: Sequence[StatementFacts], spot: Spot) -> Spot:
-    """A place with all that a recurrence needs there of itself."""
+def with_past(own: Sequence[StatementFacts], spot: Spot) -> Spot | None:
+    """A place with all that a recurrence needs there of itself; None where it needs more of each
+    step that is further back, but not all, which has no simple bounds."""
     if spot.slides or not any(s.kind == "recurrence" for s in own):
         return spot
     region, short = list(spot.region), list(spot.short)
     for s in own:
-        for x, axis in zip(s.loops, s.axes, strict=True):
-            if axis is not None and not x.parallel:
+        for k, (x, axis) in enumerate(zip(s.loops, s.axes, strict=True)):
+            if axis is None or region[axis] >= x.extent:
+                continue
+            widening = _widening(s, k)
+            if widening == "cone":
+                return None
+            if widening == "whole":
                 region[axis], short[axis] = x.extent, x.is_short
     return replace(spot, region=tuple(region), short=tuple(short))
+
+
+def _widening(s: StatementFacts, loop: int) -> Literal["none", "cone", "whole"]:
+    """How much more of a recurrence along one of its loops the steps before an element take."""
+    if not s.loops[loop].parallel:
+        return "whole"
+    steps = [k for k, x in enumerate(s.loops) if not x.parallel]
+    carried = [d for d in s.distances if any(d.is_carried_by(k) for k in steps)]
+    spans = [d.spans[loop] for d in carried if loop < len(d.spans)]
+    if any(None in span for span in spans):
+        return "whole"
+    return "cone" if any(span != (0, 0) for span in spans) else "none"

@@ -212,7 +212,8 @@ class Search:
             return [ROOT]
         found = [x for x in spots(readers) if (func, x.at) not in self.refusals.places]
         # Only what is computed element by element slides.
-        return [ROOT, *(with_past(own, x) for x in found if len(own) == 1 or not x.slides)]
+        all_of = (with_past(own, x) for x in found if len(own) == 1 or not x.slides)
+        return [ROOT, *(x for x in all_of if x is not None)]
 
     def _reader(self, p: Partial, w: Window) -> Reader | None:
         """A statement that reads a Func, in its loops; None where these are not decided."""

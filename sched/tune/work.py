@@ -49,6 +49,7 @@ class Site:
             for _, by, _ in s.varying
         }
         self._is_reduction, self._widest = is_reduction(s), s.widest
+        self._in_registers = spot.at is not None and _is_of_sum(s)
         self._own = {a.tensor for a in s.accesses if a.is_write}
 
     def work(self, nest: Nest) -> Work:
@@ -71,6 +72,7 @@ class Site:
             nest.plan.knob("lanes"),
             _copied(s, self.spot, nest),
             self._partials(nest),
+            self._in_registers,
         )
 
     def _partials(self, nest: Nest) -> float:
@@ -119,6 +121,14 @@ class Site:
             found.append(extent)
             seen.add(x.loop)
         return found
+
+
+def _is_of_sum(s: StatementFacts) -> bool:
+    """Whether a statement adds to sums, or begins them with a constant. What else is computed in
+    blocks of others is stored, and loaded there in vectors that begin elsewhere."""
+    if any(x.is_ragged for x in s.loops):
+        return False
+    return is_reduction(s) or (not s.operations and all(a.is_write for a in s.accesses))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

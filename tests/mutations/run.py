@@ -740,8 +740,12 @@ FAULTS = (
         "        if low is None or low < 0:\n            return False\n", "", AUTO,
     ),
     Fault(
+        "a part of a stencil over time is no cone", "tune/places.py",
+        'return "cone" if any(', 'return "none" if any(', ("tests/tune/test_newcomers.py",),
+    ),
+    Fault(
         "a chain of additions takes no time", "tune/model.py",
-        "if begin and work.chained[begin - 1]:", "if not work.chained:", AUTO,
+        "if around >= 0 and work.chained[around]:", "if not work.chained:", AUTO,
     ),
     Fault(
         "each size of a call has a class of its own", "tune/classes.py",

@@ -297,3 +297,23 @@ def test_backward_distances_cannot_be_tiled() -> None:
     assert is_in_order((0, 1), carried(distances))
     assert not is_in_order((0, 1, 0, 1), carried(distances))
     assert not is_in_order((1, 0), carried(distances))
+
+
+def test_sums_in_a_block_of_others_begin_no_loop() -> None:
+    """A loop of one iteration around a block of registers is none; of what is stored it is one."""
+    t = Touch(4, 1e6, False, (1000.0, 0.0, 1.0))
+    work = Work(
+        (1000.0, 1.0, 8.0),
+        ("serial", "serial", "vector"),
+        (t,),
+        (("add float32", (True, True, True), 1),),
+        (False, False, False),
+        (("add float32", 1),),
+        True,
+        4,
+        True,
+    )
+    model = Model(V3, 1)
+    assert model.compute(replace(work, in_registers=True)) < model.compute(work)
+    longer = replace(work, extents=(1000.0, 2.0, 8.0))
+    assert model.compute(replace(longer, in_registers=True)) == model.compute(longer)

@@ -121,7 +121,7 @@ def test_windows_are_summed_in_registers_of_who_reads_them() -> None:
     f[i, j] = ps.sum(x[i + at[0], j + at[1]] * w[at[0], at[1]], at)
     s = ps.Schedule.auto(f, sizes={"n": 1000, "m": 1000}, threads=1, target="znver4")
     (stored,) = (line for line in str(s).splitlines() if "store f.sum0" in line)
-    assert stored.strip() == "store f.sum0[4, 16]:"
+    assert stored.strip() == "store f.sum0[4, 32]:"
     given = normal(np.random.default_rng(1), 23, 61), normal(np.random.default_rng(2), 3, 3)
     assert_same((own_code(s)(*given),), (ps.interpret(f, *given),))
 
@@ -206,3 +206,18 @@ def test_channels_are_computed_together_while_threads_share_other_loops() -> Non
     assert ("parallel", "i") in made
     given = normal(np.random.default_rng(2), 14, 38)
     assert_same((own_code(s)(given),), (ps.interpret(f, given),))
+
+
+def test_what_needs_more_of_each_step_before_is_not_computed_for_a_part() -> None:
+    """A stencil over time whose last step alone is read: a part of it would be a cone."""
+    t, x, f = ps.Var("t"), ps.Input("x", ps.float32, (n,)), ps.Func("f", (n,))
+    u, rate = ps.Func("u", (m, n)), ps.Func("rate", (m, n))
+    inside = (t > 0) & (i > 0) & (i < n - 1)
+    u[t, i] = ps.select(inside, u[t - 1, i - 1] + u[t - 1, i + 1], x[i])
+    rate[t, i] = ps.select(t > 0, rate[t - 1, i] * x[i], 1.0)
+    f[i] = u[m - 1, i] + rate[m - 1, i]
+    s = ps.Schedule.auto(f, sizes={"n": 100_000, "m": 100}, threads=2, target="x86-64-v3")
+    placed = [d.text() for d in s.directives if d.name == "compute_at"]
+    assert not any('s["u"]' in x for x in placed)
+    assert any('s["rate"]' in x for x in placed)
+    assert any('s["u"].vectorize' in d.text() for d in s.directives)
