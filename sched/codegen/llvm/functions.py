@@ -20,7 +20,7 @@ from ..ir.cost import Costs
 from ..ir.mark_words import marks_in
 from ..ir.parallel import local, pitch_of, threaded
 from . import control, hidden
-from .attributes import machine_attributes, stack_alignment
+from .attributes import PLAIN, SHORT, machine_attributes, stack_alignment
 from .entry import Call, entry_text
 from .equal_functions import EqualFunctions
 from .expressions import Evaluator
@@ -84,8 +84,9 @@ def emit_module(
             *(["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] if prefetches else []),
             "!0 = !{i32 1}",
             *([] if locations is None else [locations.metadata()]),
-            f"attributes #0 = {{ nounwind {machine} }}",
-            f"attributes #1 = {{ nounwind noinline {stack_alignment(target)}{machine} }}\n",
+            f"attributes #0 = {{ nounwind {PLAIN} {machine} }}",
+            f"attributes #1 = {{ nounwind noinline {stack_alignment(target)}{machine} }}",
+            f"attributes #3 = {{ nounwind {PLAIN} {SHORT} {machine} }}\n",
         ]
     )
 
