@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import field
 
-from ....lang.nodes.dtypes import DType, int64
+from ....lang.nodes.dtypes import DType, float32, float64, int64
 from ....lang.nodes.nodes import Node, Param, Size
 from ....records import dataclass
 from ....targets.target import Target
@@ -16,6 +16,9 @@ from ..text.function_builder import FunctionBuilder
 from ..text.layout import CALL
 from ..text.names import quoted, symbol
 from ..text.values import Value, constant
+
+IN_REGISTERS = 6
+"""Addresses and integers that a call passes in registers on x86-64; AArch64 has more."""
 
 
 @dataclass(slots=True)
@@ -47,8 +50,9 @@ def entry_text(module: ir.Module, calls: Iterable[Call], target: Target) -> str:
     b.start(done)
     restore()
     b.emit("ret void")
+    attributes = "#3" if all(call.is_short for call in calls) else "#0"
     return b.definition(
-        f"void {quoted(symbol(module.name))}(ptr %slots) #0",
+        f"void {quoted(symbol(module.name))}(ptr %slots) {attributes}",
         f"{module.name}: unpacks the slots and runs the loop nests",
     )
 
@@ -71,6 +75,15 @@ class Call:
     counters: bool
     callbacks: bool
     threads: bool
+
+    @property
+    def is_short(self) -> bool:
+        """Whether all that it takes is in registers, as it is in the slots."""
+        others = self.counters + self.callbacks + self.threads
+        words = len(self.buffers) + len(self.scalars) + others
+        return words <= IN_REGISTERS and all(
+            ir.scalar_dtype(s) in (int64, float32, float64) for s in self.scalars
+        )
 
     def text(self, found: Arguments) -> str:
         arguments = [f"ptr {found.pointers[b]}" for b in self.buffers]

@@ -21,7 +21,7 @@ from ...ir.mark_words import marks_in
 from ...ir.parallel import local, pitch_of, threaded
 from ..operators.short_payloads import ShortPayloads
 from ..text import control, hidden
-from ..text.attributes import machine_attributes, stack_alignment
+from ..text.attributes import PLAIN, SHORT, machine_attributes, stack_alignment
 from ..text.equal_functions import EqualFunctions
 from ..text.function_builder import FunctionBuilder
 from ..text.layout import THREADS
@@ -85,8 +85,9 @@ def emit_module(
             *(["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] if prefetches else []),
             "!0 = !{i32 1}",
             *([] if locations is None else [locations.metadata()]),
-            f"attributes #0 = {{ nounwind {machine} }}",
-            f"attributes #1 = {{ nounwind noinline {stack_alignment(target)}{machine} }}\n",
+            f"attributes #0 = {{ nounwind {PLAIN} {machine} }}",
+            f"attributes #1 = {{ nounwind noinline {stack_alignment(target)}{machine} }}",
+            f"attributes #3 = {{ nounwind {PLAIN} {SHORT} {machine} }}\n",
         ]
     )
 

@@ -168,7 +168,7 @@ class _Task:
         given = "ptr %context, i64 %thread, i64 %first, i64 %last"
         title = f"some iterations of {self.loop.name}, by a thread"
         name = quoted(f"{self.base}.task")
-        return self.equal.written(b, lambda n: f"internal void {n}({given}) #1", name, title)
+        return self.equal.written(b, lambda n: f"internal void {n}({given}) #0", name, title)
 
     @property
     def _fixed(self) -> list[str]:

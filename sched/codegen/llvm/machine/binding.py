@@ -23,6 +23,7 @@ from ....lang.errors.errors import InternalError
 from ....records import dataclass
 from ....targets.host import this_machine
 from ....targets.target import Target
+from ..text.attributes import PLAIN
 from . import loader
 from .archive import archived, objects_of
 from .beside import both
@@ -105,9 +106,9 @@ class _Generator:
     lock: Lock
 
     def optimise(self, module: Any) -> None:
-        """Optimises the functions of a module."""
+        """Optimises the functions of a module, but for plain ones."""
         for function in module.functions:
-            if not function.is_declaration:
+            if not function.is_declaration and not _is_plain(function):
                 # A run leaves callbacks in the pass builder that point at its dead stack frame: a
                 # builder serves one run (10 us, and leaks 1.5 KiB), the passes serve any number.
                 builder = llvm.create_pass_builder(self.machine, self.options)
@@ -127,6 +128,10 @@ class _Generator:
             return ctypes.string_at(start, ffi.lib.LLVMPY_GetBufferSize(buffer))
         finally:
             ffi.lib.LLVMPY_DisposeMemoryBuffer(buffer)
+
+
+def _is_plain(function: Any) -> bool:
+    return any(PLAIN.encode() in x for x in function.attributes)
 
 
 @functools.cache

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from ....targets.target import Target
 
+PLAIN = '"polysched-plain"'
+"""Of functions that find what others need and call them: LLVM's passes before code generation can
+simplify nothing of them, so they are left out. Other tools do not know this attribute."""
+
+SHORT = "noinline optnone"
+"""Of those among them that pass on so little that the quickest of LLVM's code generators makes the
+same instructions as the best one."""
+
 
 def machine_attributes(target: Target, more: str = "") -> str:
     """The processor whose instructions a function may use, and the one that it is tuned for.
