@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
 from ...lang.errors.errors import InternalError
-from ...lang.nodes.nodes import Const, Node, Op
+from ...lang.nodes.nodes import Const, Node, Op, postorder
 from ...lang.nodes.rare import needed_first
 from ..ir import ir
 from . import casts, instructions
@@ -96,6 +96,11 @@ class Evaluator:
     def value(self, symbol: Node) -> Value:
         """What has been computed, or bound."""
         return self._get(symbol)
+
+    def knows(self, root: Node) -> bool:
+        """Whether all leaves of an expression have values here."""
+        leaves = (n for n in postorder(root) if not n.args and not isinstance(n, Const))
+        return all(self._known(n) is not None for n in leaves)
 
     def compute(self, *roots: Node) -> list[Value]:
         """The values of all expressions of one statement."""
