@@ -219,10 +219,11 @@ class VectorLoad:
     def _part(self, part: Part, where: str, turned: bool) -> str:
         """The instruction that loads a part of a vector."""
         v, n, partial = self.vectors, self.count, self.vectors.evaluator.partial
-        if self.buffer.strided:
+        places = room(self.buffer, n)
+        if self.buffer.strided or not v.evaluator.can_compute(places):
             return partial.load(self.dtype, n, where, part)
         first = v.scalar(v.at_lane(self.index, n - 1 if turned else 0))
-        begin = first, where, v.scalar(room(self.buffer, n))
+        begin = first, where, v.scalar(places)
         return FullVector(self.builder, partial, self.dtype, n, begin, part).load()
 
     def _loaded(self, code: str) -> Value:
