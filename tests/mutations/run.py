@@ -1688,7 +1688,7 @@ FAULTS = (
     ),
     Fault(
         "full vectors are stored to what threads share", "codegen/llvm/vectors/vector_stores.py",
-        "if s.buffer not in self.evaluator.own or not is_known:", "if not is_known:",
+        "if s.buffer not in self.evaluator.own or s.buffer.strided:", "if s.buffer.strided:",
         ("tests/codegen/llvm/test_partial_vectors.py",),
     ),
     Fault(

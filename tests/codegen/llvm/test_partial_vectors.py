@@ -200,6 +200,20 @@ def test_sums_stay_in_registers_where_parts_are_loaded() -> None:
     assert "vzeroupper" not in inside or not X86
 
 
+@pytest.mark.parametrize("known", [{}, {"m": 9}, {"n": 5, "m": 9}], ids=["none", "one", "all"])
+def test_threads_know_where_arrays_end(known: dict[str, int]) -> None:
+    """Though nothing else in the loop asks for the number of rows."""
+    n, m = ps.sizes("n m")
+    i, j = ps.vars("i j")
+    x, f = ps.Input("x", ps.float16, (n, m)), ps.Func("f", (n, m))
+    f[i, j] = ps.cast(ps.float32, x[i, j])
+    s = ps.Schedule(f, target=TARGET)
+    s["f"].split(j, 8, tail="mask", names=("jo", "ji"))
+    s["f"].vectorize("ji").parallel(i)
+    values = np.arange(45).reshape(5, 9).astype(np.float16)
+    assert np.array_equal(s.compile(**known)(values), values.astype(np.float32))
+
+
 def test_no_lane_is_taken_by_itself() -> None:
     text = emit_module(copied(uint8, 32, lt(LANE, n)), TARGET)
     assert not re.search(r"llvm\.masked", text)

@@ -125,8 +125,8 @@ class _Task:
         self.buffers = [x for x in used if x.kind != "const" and x not in self.stack]
         self.private = [x for x in self.buffers if x in self.own]
         stores = [s for x in ir.walk(loop) if isinstance(x, ir.Stores) for s in x.stores]
-        nodes = postorder(*(e for s in ir.walk(loop.body) for e in ir.expressions(s)))
-        nodes = postorder(*nodes, *sizes_of_parts(self.partial, nodes, stores))
+        inside = list(postorder(*(e for s in ir.walk(loop.body) for e in ir.expressions(s))))
+        nodes = postorder(*inside, *sizes_of_parts(self.partial, inside, stores))
         scalars = dict.fromkeys(n for n in nodes if isinstance(n, (Size, Param)))
         self.symbols: list[Node] = [*free_variables(loop), *scalars]
         self.counts = any(isinstance(s, ir.Count) for s in ir.walk(loop.body))

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
 from ....lang.errors.errors import InternalError
-from ....lang.nodes.nodes import Const, Node, Op, postorder
+from ....lang.nodes.nodes import Const, Node, Op
 from ....lang.nodes.rare import needed_first
 from ...ir import ir
 from ..operators import casts, instructions
@@ -100,11 +100,6 @@ class Evaluator:
     def knows(self, node: Node) -> bool:
         """Whether an expression has a value here, in this statement and in later ones."""
         return node in self._values or isinstance(node, Const)
-
-    def can_compute(self, root: Node) -> bool:
-        """Whether all leaves of an expression have values here."""
-        leaves = (n for n in postorder(root) if not n.args and not isinstance(n, Const))
-        return all(self._known(n) is not None for n in leaves)
 
     def compute(self, *roots: Node) -> list[Value]:
         """The values of all expressions of one statement."""

@@ -9,7 +9,7 @@ touches, a vector may be stored with what its other lanes hold already.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from ....lang.nodes import index as ix
 from ....lang.nodes.dtypes import DType, int64
@@ -22,7 +22,7 @@ from .partial_vectors import Part, PartialVectors
 
 
 def sizes_of_parts(
-    partial: PartialVectors, nodes: Iterable[Node], stores: Iterable[ir.Store]
+    partial: PartialVectors, nodes: Collection[Node], stores: Iterable[ir.Store]
 ) -> Iterator[Node]:
     """What has to be known of buffers to load and store parts of vectors in them.
 

@@ -219,11 +219,10 @@ class VectorLoad:
     def _part(self, part: Part, where: str, turned: bool) -> str:
         """The instruction that loads a part of a vector."""
         v, n, partial = self.vectors, self.count, self.vectors.evaluator.partial
-        places = room(self.buffer, n)
-        if self.buffer.strided or not v.evaluator.can_compute(places):
+        if self.buffer.strided:
             return partial.load(self.dtype, n, where, part)
         first = v.scalar(v.at_lane(self.index, n - 1 if turned else 0))
-        begin = first, where, v.scalar(places)
+        begin = first, where, v.scalar(room(self.buffer, n))
         return FullVector(self.builder, partial, self.dtype, n, begin, part).load()
 
     def _loaded(self, code: str) -> Value:

@@ -149,13 +149,11 @@ class VectorStores:
     def _store_part(self, s: ir.Store, value: str, where: str, part: Part) -> None:
         """Stores the lanes of a part; of what nobody else touches meanwhile, the others too."""
         n, partial, dtype = self.count, self.evaluator.partial, s.buffer.dtype
-        places = room(s.buffer, n)
-        is_known = not s.buffer.strided and self.evaluator.can_compute(places)
-        if s.buffer not in self.evaluator.own or not is_known:
+        if s.buffer not in self.evaluator.own or s.buffer.strided:
             self.builder.emit(partial.store(value, dtype, n, where, part))
             return
         at = self.vectors.at_lane(s.index[0], n - 1 if self._step(s) == -1 else 0)
-        begin = self.vectors.scalar(at), where, self.vectors.scalar(places)
+        begin = self.vectors.scalar(at), where, self.vectors.scalar(room(s.buffer, n))
         FullVector(self.builder, partial, dtype, n, begin, part).store(value)
 
     def _step(self, s: ir.Store) -> int | None:
