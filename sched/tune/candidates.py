@@ -38,8 +38,8 @@ CHUNK = 4096
 BESIDE_OTHERS = 256
 """The same where there are other loops."""
 
-SHARE = 2
-"""The part of the last cache that results may take and be found there by whoever reads them."""
+SHARE, SHARED = 4, 2
+"""The part of the last cache that results may take and stay there, of one thread and of several."""
 
 LARGE = 32 << 20
 """Bytes of results that are found in no cache: the last one of a server is not one program's."""
@@ -205,7 +205,8 @@ class Candidates:
         (written,) = (a for a in s.accesses if a.is_write)
         size = written.elements * written.bytes
         is_last = s.func in self.outputs and len(self.statements[s.func]) == 1
-        fits = size < min(self.target.caches[-1].bytes / SHARE, LARGE)
+        share = SHARED if self.threads > 1 else SHARE
+        fits = size < min(self.target.caches[-1].bytes / share, LARGE)
         return is_last and s.kind == "pointwise" and spot.at is None and not fits
 
     def _reduced_in_lanes(self, s: StatementFacts) -> list[int]:

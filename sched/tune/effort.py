@@ -22,7 +22,7 @@ class Effort:
         calls: over how many calls the time is spread that a plan takes to be proven and compiled;
             0 where it does not count.
         price: by which part of its time a plan may be slower for each second that it is proven and
-            compiled sooner.
+            compiled sooner, as `build_time` counts them: what is estimated to take less costs less.
         waits: whether a call waits for it: then it may take as long as `build_time.allowed` says.
         descends: whether the best plan is looked at once more, one Func at a time.
     """
@@ -42,7 +42,7 @@ class Effort:
     descends: bool = True
 
 
-THOROUGH = Effort(price=0.01)
+THOROUGH = Effort(price=0.02)
 """For a schedule that is asked for."""
 
 QUICK = Effort(

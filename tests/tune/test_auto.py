@@ -374,6 +374,18 @@ def test_no_last_cache_is_counted_on_for_all_of_a_large_result() -> None:
     assert "stream" not in names(middle)
 
 
+def test_results_of_several_threads_may_take_more_of_the_last_cache() -> None:
+    x, f = ps.Input("x", ps.float32, (n, m)), ps.Func("f", (n, m))
+    f[i, j] = ps.exp(x[i, j])
+    own, shared, large = (
+        ps.Schedule.auto(f, sizes={"n": size, "m": size}, threads=threads, target=V3)
+        for size, threads in ((900, 1), (900, 2), (1100, 2))
+    )
+    assert "stream" in names(own)
+    assert "stream" not in names(shared)
+    assert "stream" in names(large)
+
+
 def test_results_that_are_read_again_are_not() -> None:
     x, f, g = ps.Input("x", ps.float32, (n, m)), ps.Func("f", (n, m)), ps.Func("g", (n, m))
     f[i, j] = ps.exp(x[i, j])
