@@ -30,8 +30,8 @@ from .records import dataclass
 from .steps import Log
 from .targets.target import Target
 from .tune.classes import class_of, distance
-from .tune.effort import Effort, effort_for, unhurried
 from .tune.kept_plans import StoredPlan, keep_plan, plan_key, read_plan
+from .tune.plans.effort import Effort, effort_for, unhurried
 
 if TYPE_CHECKING:
     from .tune import auto

@@ -8,8 +8,8 @@ The rules:
 * (cache, lang) <- targets <- poly <- codegen <- checking <- (testing, show, tune, graph, scale);
   interp needs lang only (`MAY_IMPORT`). An import inside a function or under TYPE_CHECKING counts
   as any other.
-* The rooms of lang, of poly, of codegen and of codegen/llvm are folders in an order (`ORDER`), and
-  each imports only itself and those before it. No module stands beside them.
+* The rooms of lang, of poly, of codegen, of codegen/llvm and of tune are folders in an order
+  (`ORDER`), and each imports only itself and those before it. No module stands beside them.
 * codegen knows no sets: it imports nothing of poly that imports isl, however many files further on
   (`WITHOUT`).
 * Modules directly in sched/ may import every room. No room imports them back, except those that
@@ -61,6 +61,10 @@ ORDER: dict[str, tuple[str, ...]] = {
     "codegen": ("ir", "build", "passes", "llvm", "lower", "runtime"),
     "codegen/llvm": (
         "text", "operators", "vectors", "functions", "threads", "calls", "machine",
+    ),
+    "tune": (
+        "facts", "plans", "model", "search", "realise", "classes", "kept_plans", "calibrate",
+        "auto",
     ),
 }  # fmt: skip
 # What a room does not reach through another one.

@@ -15,15 +15,15 @@ from ..poly.schedule.schedule import Outputs, Schedule
 from ..records import dataclass, replace
 from ..targets.facts import machine
 from ..targets.target import Target
-from .decided import Partial, Refusals, Refused
-from .effort import THOROUGH, Effort
 from .facts.facts import Facts, facts_of
-from .inlining import chosen
-from .model import Model
-from .realise import realise
-from .reasons import heading, reason, second
-from .search import Search
-from .variants import STATEMENTS, Case, worthwhile
+from .model.model import Model
+from .plans.effort import THOROUGH, Effort
+from .realise.realise import realise
+from .realise.reasons import heading, reason, second
+from .search.decided import Partial, Refusals, Refused
+from .search.inlining import chosen
+from .search.search import Search
+from .search.variants import STATEMENTS, Case, worthwhile
 
 EAGER, WORTH, MOST_CALLS = 20, 0.1, 1000
 """How many more calls of a Func are expected than there were; which part of its time has to be

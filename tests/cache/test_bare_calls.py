@@ -18,8 +18,8 @@ from polysched.targets import facts
 from polysched.targets.facts import Measured
 from polysched.tune import auto as tune, kept_plans
 from polysched.tune.auto import ForCalls
-from polysched.tune.effort import Effort
 from polysched.tune.kept_plans import StoredPlan
+from polysched.tune.plans.effort import Effort
 
 from .programs import arrays, product
 

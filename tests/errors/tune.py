@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polysched as ps
 from polysched.show.explained import explained
-from polysched.tune.plan import Plan
+from polysched.tune.plans.plan import Plan
 
 from .case import says
 

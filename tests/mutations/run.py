@@ -724,15 +724,15 @@ FAULTS = (
         "lo == 0 and hi <= 1 << (8 * array.itemsize - 1)", "lo == 0", ELEMENTS,
     ),
     Fault(
-        "what takes long is computed wherever it is read", "tune/inlining.py",
+        "what takes long is computed wherever it is read", "tune/search/inlining.py",
         "    if is_expensive(own):\n        return False\n", "", AUTO,
     ),
     Fault(
-        "float sums are in lanes without being asked for", "tune/suited.py",
+        "float sums are in lanes without being asked for", "tune/plans/suited.py",
         "not (reassociates and s.kind ==", "not (s.kind ==", AUTO,
     ),
     Fault(
-        "a plan that is refused is tried again", "tune/search.py",
+        "a plan that is refused is tried again", "tune/search/search.py",
         "if not self.refusals.forbid(made.plan):", "if made.plan:", AUTO,
     ),
     Fault(
@@ -740,11 +740,11 @@ FAULTS = (
         "        if low is None or low < 0:\n            return False\n", "", AUTO,
     ),
     Fault(
-        "a part of a stencil over time is no cone", "tune/places.py",
+        "a part of a stencil over time is no cone", "tune/plans/places.py",
         'return "cone" if any(', 'return "none" if any(', ("tests/tune/test_newcomers.py",),
     ),
     Fault(
-        "a chain of additions takes no time", "tune/model.py",
+        "a chain of additions takes no time", "tune/model/model.py",
         "if around >= 0 and work.chained[around]:", "if not work.chained:", AUTO,
     ),
     Fault(
@@ -752,48 +752,48 @@ FAULTS = (
         "    if size <= FEW:\n        return max(0, size)\n", "    return size\n", BARE,
     ),
     Fault(
-        "panels are copied along a sum in lanes", "tune/templates.py",
+        "panels are copied along a sum in lanes", "tune/plans/templates.py",
         "{NONE, sums[0]} & {vector, jam}", "{NONE} & {vector, jam}", ROWS,
     ),
     Fault(
-        "the loop of threads is outermost or nowhere", "tune/templates.py",
+        "the loop of threads is outermost or nowhere", "tune/plans/templates.py",
         "for shared in (knobs[\"parallel\"], NONE):", "for shared in (knobs[\"parallel\"],):", AUTO,
     ),
     Fault(
-        "what jumps back along two loops is one row of them", "tune/fused.py",
+        "what jumps back along two loops is one row of them", "tune/plans/fused.py",
         "return all(_goes_on(", "return any(_goes_on(", ROWS,
     ),
     Fault(
-        "rows of a wavefront are next to each other", "tune/realise.py",
+        "rows of a wavefront are next to each other", "tune/realise/realise.py",
         "stage.skew(rows, behind, nest.skew)", "stage.skew(rows, behind, 0)", AUTO,
     ),
     Fault(
-        "steps that are behind touch no more", "tune/steps.py",
+        "steps that are behind touch no more", "tune/plans/steps.py",
         "first + max(behind, key=abs)", "first", STEPS,
     ),
     Fault(
-        "rows and columns of pivots are not apart", "tune/step_directives.py",
+        "rows and columns of pivots are not apart", "tune/realise/step_directives.py",
         "for k in block.pivots:", "for k in block.pivots[:1]:", STEPS,
     ),
     Fault(
-        "a block of steps that is refused is tried with other numbers", "tune/decided.py",
+        "a block of steps that is refused is tried with other numbers", "tune/search/decided.py",
         "(has_tiles and plan.func in self.in_tiles)", "False", STEPS,
     ),
     Fault(
-        "all planes of a recurrence are kept", "tune/steps.py",
+        "all planes of a recurrence are kept", "tune/plans/steps.py",
         "found[func] = axis", "pass", STEPS,
     ),
     Fault(
-        "loops change in which other Funcs are computed", "tune/refine.py",
+        "loops change in which other Funcs are computed", "tune/search/refine.py",
         "while d.plan.host is None and not self._hosts(p, d):", "while True:", REFINED,
     ),
     Fault(
-        "a first call waits for whatever is found", "tune/refine.py",
+        "a first call waits for whatever is found", "tune/search/refine.py",
         "while self.search.build_seconds(p) > most:",
         "while self.search.build_seconds(p) > 9 * most:", REFINED,
     ),
     Fault(
-        "a variant is for sizes that it is not good for", "tune/variants.py",
+        "a variant is for sizes that it is not good for", "tune/search/variants.py",
         "return min(gains) if", "return max(gains) if", VARIANTS,
     ),
     Fault(
@@ -818,15 +818,15 @@ FAULTS = (
         "            needed.append(s.func)\n", "            pass\n", SWEEPS,
     ),
     Fault(
-        "what is put off comes in the order of the program", "tune/realise.py",
+        "what is put off comes in the order of the program", "tune/realise/realise.py",
         "for func in reversed(d.plan.put_off):", "for func in d.plan.put_off:", SWEEPS,
     ),
     Fault(
-        "what several sums need element by element is stored", "tune/inlining.py",
+        "what several sums need element by element is stored", "tune/search/inlining.py",
         "if is_once and slots", "if False and slots", SWEEPS,
     ),
     Fault(
-        "plans that leave sums their common loops are dropped", "tune/search.py",
+        "plans that leave sums their common loops are dropped", "tune/search/search.py",
         "beam += self.together.left_out(found, beam)", "pass", SWEEPS,
     ),
     Fault(
@@ -834,7 +834,7 @@ FAULTS = (
         "group[0].dims, seen)", "group[0].dims)", SWEEPS,
     ),
     Fault(
-        "sums in common loops cost as much as apart", "tune/search.py",
+        "sums in common loops cost as much as apart", "tune/search/search.py",
         "if whole is None:\n            return NOTHING", "whole = s", SWEEPS,
     ),
     Fault(
@@ -1390,7 +1390,7 @@ FAULTS = (
         ("tests/poly/nests/test_alike.py",),
     ),
     Fault(
-        "threads are not thought to share what is computed", "tune/model.py",
+        "threads are not thought to share what is computed", "tune/model/model.py",
         'return LESS * compute / (self.threads if "parallel" in work.kinds else 1)',
         "return LESS * compute", ("tests/tune/test_costs.py",),
     ),
@@ -2164,7 +2164,7 @@ FAULTS = (
         ("tests/show/reporting/test_nest_links.py",),
     ),
     Fault(
-        "a recurrence waits for all that it computes", "tune/work.py",
+        "a recurrence waits for all that it computes", "tune/model/work.py",
         "s.waiting or tuple(s.operations.items())", "tuple(s.operations.items())",
         ("tests/tune/test_newcomers.py",),
     ),

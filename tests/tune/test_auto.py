@@ -14,14 +14,14 @@ from gallery.registry import find as program
 import polysched as ps
 from polysched.targets.facts import machine
 from polysched.tune import auto as tune
-from polysched.tune.decided import Partial, Refused
 from polysched.tune.facts.distances import Distance
 from polysched.tune.facts.facts import Facts, facts_of
-from polysched.tune.model import Model
-from polysched.tune.plan import Plan
-from polysched.tune.realise import realise
-from polysched.tune.search import Search
-from polysched.tune.templates import Templates
+from polysched.tune.model.model import Model
+from polysched.tune.plans.plan import Plan
+from polysched.tune.plans.templates import Templates
+from polysched.tune.realise.realise import realise
+from polysched.tune.search.decided import Partial, Refused
+from polysched.tune.search.search import Search
 
 from .programs import i, j, m, n, product
 

@@ -15,7 +15,7 @@ from polybench.registry import CASES as POLYBENCH
 import polysched as ps
 from polysched.codegen.runtime.kernel import Kernel
 from polysched.tune.auto import found_for_calls
-from polysched.tune.effort import QUICK
+from polysched.tune.plans.effort import QUICK
 
 
 @cache

@@ -16,8 +16,8 @@ from polysched import kernels
 from polysched.kernels import CLASSES, MOST, AutoKernel, default_kernel
 from polysched.tune import auto as tune
 from polysched.tune.classes import class_of, distance
-from polysched.tune.effort import BRIEF, QUICK, THOROUGH, effort_for
 from polysched.tune.facts.amount import amount_of
+from polysched.tune.plans.effort import BRIEF, QUICK, THOROUGH, effort_for
 
 from .programs import i, j, m, n, product
 

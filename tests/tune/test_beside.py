@@ -8,15 +8,15 @@ import pytest
 
 import polysched as ps
 from polysched.targets.facts import machine
-from polysched.tune.alike import alike
-from polysched.tune.cost import Cost, seconds_of, sums_of
 from polysched.tune.facts.facts import StatementFacts, facts
-from polysched.tune.footprint import Touch
-from polysched.tune.model import Model, Work
-from polysched.tune.places import ROOT, OuterLoop, Spot
-from polysched.tune.registers import loaded
-from polysched.tune.suited import jams_of
-from polysched.tune.templates import Templates
+from polysched.tune.model.footprint import Touch
+from polysched.tune.model.model import Model, Work
+from polysched.tune.model.model.cost import Cost, seconds_of, sums_of
+from polysched.tune.model.registers import loaded
+from polysched.tune.plans.alike import alike
+from polysched.tune.plans.places import ROOT, OuterLoop, Spot
+from polysched.tune.plans.suited import jams_of
+from polysched.tune.plans.templates import Templates
 
 from .programs import i, j, m, n, q
 

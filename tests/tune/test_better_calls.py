@@ -16,7 +16,7 @@ from polysched.kernels import AutoKernel, default_kernel
 from polysched.targets.host import this_machine
 from polysched.tune import auto as tune
 from polysched.tune.auto import MOST_CALLS, ForCalls
-from polysched.tune.effort import BRIEF, QUICK, Effort, unhurried
+from polysched.tune.plans.effort import BRIEF, QUICK, Effort, unhurried
 
 from .programs import i, j, m, n
 

@@ -11,15 +11,15 @@ from gallery.registry import CASES
 
 import polysched as ps
 from polysched.targets.facts import machine
-from polysched.tune.build_time import LEAST, LONGER, allowed, build_seconds
-from polysched.tune.decided import Partial
-from polysched.tune.effort import QUICK
 from polysched.tune.facts.facts import Facts, facts_of
-from polysched.tune.model import Model
-from polysched.tune.places import ROOT
-from polysched.tune.realise import realise
-from polysched.tune.refine import Refinement
-from polysched.tune.search import Search
+from polysched.tune.model.build_time import LEAST, LONGER, allowed, build_seconds
+from polysched.tune.model.model import Model
+from polysched.tune.plans.effort import QUICK
+from polysched.tune.plans.places import ROOT
+from polysched.tune.realise.realise import realise
+from polysched.tune.search.decided import Partial
+from polysched.tune.search.refine import Refinement
+from polysched.tune.search.search import Search
 
 i, j = ps.vars("i j")
 n, m = ps.sizes("n m")

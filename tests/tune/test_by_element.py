@@ -12,10 +12,10 @@ from gallery.execute import assert_same
 
 import polysched as ps
 from polysched.targets.facts import machine
-from polysched.tune.decided import Refusals
 from polysched.tune.facts.facts import facts_of
-from polysched.tune.model import Model
-from polysched.tune.search import Search
+from polysched.tune.model.model import Model
+from polysched.tune.search.decided import Refusals
+from polysched.tune.search.search import Search
 
 from .programs import i, j, m, n
 

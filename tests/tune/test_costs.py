@@ -16,11 +16,11 @@ from polysched.poly.placement import placement
 from polysched.poly.state import rewritten
 from polysched.poly.tree.looptree import text
 from polysched.targets.facts import machine
-from polysched.tune.costs import CostsAt, Known
 from polysched.tune.facts.facts import facts_of
-from polysched.tune.model import Model
-from polysched.tune.planned import Nest
-from polysched.tune.search import Search
+from polysched.tune.model.model import Model
+from polysched.tune.plans.planned import Nest
+from polysched.tune.search.costs import CostsAt, Known
+from polysched.tune.search.search import Search
 
 from .programs import i, j, m, n
 

@@ -18,13 +18,13 @@ from polysched.poly.report.finding import pieces_of
 from polysched.poly.tree.times import scheduled_stages
 from polysched.poly.tree.written import as_written
 from polysched.targets.facts import machine
-from polysched.tune.cost import seconds_of
-from polysched.tune.decided import Decided, Partial
-from polysched.tune.effort import QUICK
 from polysched.tune.facts.distances import by_nest, distances, nest_of, shared_loops, within
 from polysched.tune.facts.facts import facts_of
-from polysched.tune.model import Model
-from polysched.tune.search import Search
+from polysched.tune.model.model import Model
+from polysched.tune.model.model.cost import seconds_of
+from polysched.tune.plans.effort import QUICK
+from polysched.tune.search.decided import Decided, Partial
+from polysched.tune.search.search import Search
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")

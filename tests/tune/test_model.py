@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from polysched.targets.facts import machine
-from polysched.tune.cost import Cost
 from polysched.tune.facts.distances import Distance
 from polysched.tune.facts.order import carried, is_in_order, is_independent
-from polysched.tune.footprint import (
+from polysched.tune.model.footprint import (
     LINE,
     STREAMS,
     Ahead,
@@ -24,8 +23,9 @@ from polysched.tune.footprint import (
     footprint,
     moves_from,
 )
-from polysched.tune.model import Model, Work
-from polysched.tune.planned import Kind
+from polysched.tune.model.model import Model, Work
+from polysched.tune.model.model.cost import Cost
+from polysched.tune.plans.planned import Kind
 
 V3 = machine("x86-64-v3")
 

@@ -8,7 +8,7 @@ from gallery.execute import assert_same
 
 import polysched as ps
 from polysched.tune import auto as tune
-from polysched.tune.effort import QUICK
+from polysched.tune.plans.effort import QUICK
 
 from .programs import i, j, m, n
 

@@ -11,15 +11,15 @@ from gallery.registry import CASES
 
 import polysched as ps
 from polysched.targets.facts import machine
-from polysched.tune import refine
-from polysched.tune.beside import beside
-from polysched.tune.decided import NONE_KNOWN, Partial, Refusals
-from polysched.tune.effort import THOROUGH
 from polysched.tune.facts.facts import facts_of, main_of
-from polysched.tune.model import Model
-from polysched.tune.places import ROOT
-from polysched.tune.refine import GAIN, Refinement
-from polysched.tune.search import Search
+from polysched.tune.model.model import Model
+from polysched.tune.plans.beside import beside
+from polysched.tune.plans.effort import THOROUGH
+from polysched.tune.plans.places import ROOT
+from polysched.tune.search import refine
+from polysched.tune.search.decided import NONE_KNOWN, Partial, Refusals
+from polysched.tune.search.refine import GAIN, Refinement
+from polysched.tune.search.search import Search
 
 i, j = ps.vars("i j")
 n, m = ps.sizes("n m")

@@ -10,14 +10,14 @@ from gallery.execute import as_tuple, assert_same
 
 import polysched as ps
 from polysched.targets.facts import machine
-from polysched.tune.alike import alike
 from polysched.tune.facts.facts import facts_of
-from polysched.tune.fused import is_row
-from polysched.tune.model import Model
-from polysched.tune.places import ROOT
-from polysched.tune.plan import NestPlan
-from polysched.tune.search import Search
-from polysched.tune.work import Site
+from polysched.tune.model.model import Model
+from polysched.tune.model.work import Site
+from polysched.tune.plans.alike import alike
+from polysched.tune.plans.fused import is_row
+from polysched.tune.plans.places import ROOT
+from polysched.tune.plans.plan import NestPlan
+from polysched.tune.search.search import Search
 
 from .programs import i, j, m, n, product
 

@@ -16,17 +16,17 @@ from polybench.solvers import cholesky_right_looking, lu_right_looking
 import polysched as ps
 import polysched.tune.auto as tune
 from polysched.targets.facts import machine
-from polysched.tune.decided import Decided
 from polysched.tune.facts.distances import Distance
 from polysched.tune.facts.facts import facts_of
-from polysched.tune.footprint import Traffic
-from polysched.tune.model import Model
-from polysched.tune.places import ROOT
-from polysched.tune.planned import Nest
-from polysched.tune.realise import realise
-from polysched.tune.search import Search
-from polysched.tune.steps import skew_of, skewed
-from polysched.tune.work import Site
+from polysched.tune.model.footprint import Traffic
+from polysched.tune.model.model import Model
+from polysched.tune.model.work import Site
+from polysched.tune.plans.places import ROOT
+from polysched.tune.plans.planned import Nest
+from polysched.tune.plans.steps import skew_of, skewed
+from polysched.tune.realise.realise import realise
+from polysched.tune.search.decided import Decided
+from polysched.tune.search.search import Search
 
 from .programs import i, j, n
 

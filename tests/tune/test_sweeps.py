@@ -13,13 +13,13 @@ from gallery.execute import assert_same
 import polysched as ps
 from polysched.targets.facts import machine
 from polysched.tune import auto as tune
-from polysched.tune.decided import Partial, Refusals
 from polysched.tune.facts.facts import facts_of
-from polysched.tune.model import Model
-from polysched.tune.plan import Plan
-from polysched.tune.realise import Refused, realise
-from polysched.tune.refine import Refinement
-from polysched.tune.search import Search
+from polysched.tune.model.model import Model
+from polysched.tune.plans.plan import Plan
+from polysched.tune.realise.realise import Refused, realise
+from polysched.tune.search.decided import Partial, Refusals
+from polysched.tune.search.refine import Refinement
+from polysched.tune.search.search import Search
 
 from .programs import i, j, m, n, product
 

@@ -13,9 +13,9 @@ from gallery.execute import assert_same
 
 import polysched as ps
 from polysched.codegen.runtime.kernel import Kernel
-from polysched.tune import variants
-from polysched.tune.decided import Partial
-from polysched.tune.variants import MOST, SMALL, THIN, cases
+from polysched.tune.search import variants
+from polysched.tune.search.decided import Partial
+from polysched.tune.search.variants import MOST, SMALL, THIN, cases
 
 from .programs import i, j, m, n, product, q
 

@@ -7,12 +7,12 @@ import pytest
 import polysched as ps
 from polysched.targets.facts import machine
 from polysched.tune.facts.facts import StatementFacts, facts_of
-from polysched.tune.model import Model
-from polysched.tune.places import ROOT
-from polysched.tune.planned import Nest
-from polysched.tune.search import Search
-from polysched.tune.suited import different, widths_of
-from polysched.tune.templates import Templates
+from polysched.tune.model.model import Model
+from polysched.tune.plans.places import ROOT
+from polysched.tune.plans.planned import Nest
+from polysched.tune.plans.suited import different, widths_of
+from polysched.tune.plans.templates import Templates
+from polysched.tune.search.search import Search
 
 from .programs import i, j, m, n, product
 

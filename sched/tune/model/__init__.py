@@ -1,0 +1,1 @@
+"""What plans cost: the time that loops take, and that of proving and compiling."""

@@ -1,0 +1,1 @@
+"""What is decided of a program, as plain data, and which decisions there are to choose from."""

@@ -1,0 +1,1 @@
+"""The directives that a plan stands for, and the reasons that are said of them."""
