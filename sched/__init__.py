@@ -160,7 +160,7 @@ if TYPE_CHECKING:
     from builtins import bool as _bool
 
     from .codegen.runtime.kernel import Kernel
-    from .interp import interpret
+    from .interp.interpret import interpret
     from .lang.program.compute import compute
     from .lang.program.einsum import einsum
     from .lang.tensors.extern import extern

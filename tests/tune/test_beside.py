@@ -9,9 +9,9 @@ import pytest
 import polysched as ps
 from polysched.targets.facts import machine
 from polysched.tune.facts.facts import StatementFacts, facts
+from polysched.tune.model.cost import Cost, seconds_of, sums_of
 from polysched.tune.model.footprint import Touch
 from polysched.tune.model.model import Model, Work
-from polysched.tune.model.model.cost import Cost, seconds_of, sums_of
 from polysched.tune.model.registers import loaded
 from polysched.tune.plans.alike import alike
 from polysched.tune.plans.places import ROOT, OuterLoop, Spot

@@ -20,8 +20,8 @@ from polysched.poly.tree.written import as_written
 from polysched.targets.facts import machine
 from polysched.tune.facts.distances import by_nest, distances, nest_of, shared_loops, within
 from polysched.tune.facts.facts import facts_of
+from polysched.tune.model.cost import seconds_of
 from polysched.tune.model.model import Model
-from polysched.tune.model.model.cost import seconds_of
 from polysched.tune.plans.effort import QUICK
 from polysched.tune.search.decided import Decided, Partial
 from polysched.tune.search.search import Search

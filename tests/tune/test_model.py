@@ -11,6 +11,7 @@ from hypothesis import given, strategies as st
 from polysched.targets.facts import machine
 from polysched.tune.facts.distances import Distance
 from polysched.tune.facts.order import carried, is_in_order, is_independent
+from polysched.tune.model.cost import Cost
 from polysched.tune.model.footprint import (
     LINE,
     STREAMS,
@@ -24,7 +25,6 @@ from polysched.tune.model.footprint import (
     moves_from,
 )
 from polysched.tune.model.model import Model, Work
-from polysched.tune.model.model.cost import Cost
 from polysched.tune.plans.planned import Kind
 
 V3 = machine("x86-64-v3")

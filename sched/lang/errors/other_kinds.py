@@ -13,7 +13,7 @@ OTHERS: Mapping[str, Kind] = {
         "codegen.runtime.interface codegen.runtime.kept lang.nodes.node_json lang.travel.fields "
         "lang.travel.reader lang.travel.tables lang.travel.text lang.travel.pickles "
         "poly.schedule.serial poly.schedule.travel poly.state.record:from_json "
-        "poly.state.record:_decoded poly.state.record:made travel tune.plan "
+        "poly.state.record:_decoded poly.state.record:made travel tune.plans.plan "
         "targets.words:from_json targets.words:_made",
     ),
     "PS0502": Kind("this was written in a format that this version does not read", ""),

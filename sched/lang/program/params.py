@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from ..arguments.admission import LOOP_LIMIT, SIZE_LIMIT
 from ..arithmetic.extents import Extent, extent_of
 from ..nodes.dtypes import DType, uint64
-from ..nodes.nodes import Const, Node, Op, Param, Size, postorder
+from ..nodes.nodes import Const, Node, Op, Param, Size, leaves_below, postorder
 from ..tensors.definitions import Definition
-from .intervals import limited
 from .steps import roots_of
 
 if TYPE_CHECKING:
@@ -27,7 +26,12 @@ def near(definitions: Iterable[Definition]) -> frozenset[str]:
     """The integer Params that a call keeps near to 0, as loops begin or end by them. Float Params
     need no check: a cast from a float is clamped there, and without a cast no loop is bounded by
     one."""
-    return frozenset().union(*map(limited, _bounds(definitions)))
+    ends = [x for x in _bounds(definitions) if any(isinstance(n, Param) for n in leaves_below(x))]
+    if not ends:
+        return frozenset()
+    from .intervals import limited  # loaded on demand: few programs need it
+
+    return frozenset().union(*map(limited, ends))
 
 
 def _bounds(definitions: Iterable[Definition]) -> Iterator[Node]:
