@@ -57,9 +57,9 @@ def seen():
 do = one
 if what == "pass builder":
     from llvmlite import binding
-    from polysched.codegen.llvm.machine.binding import target_machine
-    from polysched.targets.host import default_target
-    machine, options = target_machine(default_target()), binding.create_pipeline_tuning_options()
+    binding.initialize_native_target()
+    machine = binding.Target.from_default_triple().create_target_machine()
+    options = binding.create_pipeline_tuning_options()
     do = pass_builder
 if what == "operation":
     import islpy

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import compiling
+import growing
 import measure
 import numpy as np
 import pages
@@ -387,3 +388,16 @@ def test_what_takes_long_to_compile_is_named(
     first, second = capsys.readouterr().out.splitlines()[2:4]
     assert "TOO SLOW" not in first
     assert "TOO SLOW: the limit is 0.0 s" in second
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks C's allocator of Linux")
+def test_what_stays_in_memory_can_be_measured(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(growing, "WARM", 1)
+    monkeypatch.setattr(growing, "COUNT", 1)
+    assert list(growing.memory_table())
+    shown = capsys.readouterr().out
+    assert "pass builders" in shown
+    assert "operations of islpy" in shown

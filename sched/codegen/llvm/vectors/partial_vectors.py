@@ -179,8 +179,6 @@ def _loaded(vector: str, size: int) -> str:
             f"  %from.{k} = getelementptr i8, ptr %from, i64 {_PIECE * k}",
             f"  %piece.{k} = call {KEEPING} i128 {_LOAD}"
             f"(ptr %from.{k}, i64 %at.{k}, i64 %last.{k})",
-        ]
-        lines += [
             f"  %wide.{k} = {_resized('i128', f'%piece.{k}', whole)}",
             f"  %there.{k} = shl {whole} %wide.{k}, {8 * _PIECE * k}",
             f"  %found.{k} = or {whole} %there.{k}, {found}",
