@@ -3,7 +3,8 @@
     python -P benchmarks/borders.py                      # for this machine
     POLYSCHED_TARGET=v3 python -P benchmarks/borders.py  # for less than it has
 
-There is a line for each type, way of tiling and tail. First come columns beyond the last full tile:
+There is a line for each type, way of tiling and tail; vectors have as many lanes as a register,
+unless a line says otherwise. First come columns beyond the last full tile:
 1, a vector less one, a vector, a tile less one; then rows: 1, and a tile less one. 1.0 is what a
 full row or column of tiles takes. Products of narrow types add up in 32 bits. One thread; the best
 of many calls. `shift` and `pad` are not there: they are refused where a tile adds to an output,
@@ -35,7 +36,15 @@ TYPES = (
     (ps.uint8, ps.int32),
 )
 """Of the operands, and of what adds up."""
-WAYS = ("accumulate_at", "accumulate_at, stage", "compute_at", "no accumulator")
+WAYS = (
+    "accumulate_at",
+    "accumulate_at, stage",
+    "accumulate_at, half the lanes",
+    "accumulate_at, twice the lanes",
+    "accumulate_at, not unrolled",
+    "compute_at",
+    "no accumulator",
+)
 TAILS = ("auto", "guard", "mask")
 
 
@@ -53,6 +62,11 @@ def scheduled(dtype: Any, total: Any, way: str, tail: str) -> ps.Schedule:
     s = ps.Schedule(C)
     u = s[C].update(0)
     rows, columns = s.target.tile(total)
+    lanes = s.target.lanes(total)
+    if "half" in way:
+        lanes //= 2
+    elif "twice" in way:
+        lanes *= 2
     u.split("i", rows, names=("io", "ii"), tail=tail)
     u.split("j", columns, names=("jo", "ji"), tail=tail)
     u.reorder("jo", "io", "k", "ii", "ji")
@@ -63,7 +77,11 @@ def scheduled(dtype: Any, total: Any, way: str, tail: str) -> ps.Schedule:
     if way.endswith("stage"):
         panel = s[u.stage("B", at="jo", layout=("k", "ji"))]
         panel.vectorize("ji", ps.native).unroll("ji")
-    u.vectorize("ji", ps.native).unroll("ji").unroll("ii")
+    u.vectorize("ji", lanes)
+    if not way.endswith("not unrolled"):
+        u.unroll("ii")
+        if lanes < columns:
+            u.unroll("ji")
     return s
 
 
@@ -105,10 +123,10 @@ def main() -> None:
     argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     ps.set_num_threads(1)
     print(f"{ps.machine().target.name}: a border in full tiles")
-    print(f"{'':44}" + "".join(f"{x:>8}" for x in ("1", "v - 1", "v", "c - 1", "1 row", "r - 1")))
+    print(f"{'':50}" + "".join(f"{x:>8}" for x in ("1", "v - 1", "v", "c - 1", "1 row", "r - 1")))
     for (dtype, total), way, tail in product(TYPES, WAYS, TAILS):
         found = costs(scheduled(dtype, total, way, tail), dtype, total)
-        print(f"{f'{dtype.name}, {way}, {tail}':44}" + "".join(f"{x:8.1f}" for x in found))
+        print(f"{f'{dtype.name}, {way}, {tail}':50}" + "".join(f"{x:8.1f}" for x in found))
 
 
 if __name__ == "__main__":
